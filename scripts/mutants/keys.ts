@@ -133,7 +133,7 @@ export const keys: readonly Mutant[] = [
   {
     name: "an end user's token opens the sessions of every end user",
     breaks: "docs/api/browsers.md: the token opens the sessions of this end user",
-    file: "src/session/service.ts",
+    file: "src/session/serve.ts",
     find: "(only === undefined || end_user === only) &&",
     replace: "(only === undefined || end_user !== null) &&",
     tests: ["test/session/end-users.test.ts"],
@@ -269,7 +269,7 @@ export const keys: readonly Mutant[] = [
   {
     name: "a restricted key reaches every session",
     breaks: "docs/key-restrictions.md: a session that it does not reach is answered like one that is not there",
-    file: "src/session/service.ts",
+    file: "src/session/serve.ts",
     find: "if (only === undefined && !isHeld) return true;",
     replace: "if (only === undefined) return true;",
     tests: ["test/workers/key-restrictions.test.ts"],
@@ -277,7 +277,7 @@ export const keys: readonly Mutant[] = [
   {
     name: "a key that is held to models repeats a turn with any model",
     breaks: "docs/key-restrictions.md: a turn that it repeats is asked of the session's model",
-    file: "src/session/service.ts",
+    file: "src/session/serve.ts",
     find: "const bound = caller.restriction?.models ? { ...input, model: input.model ?? null } : input;",
     replace: "const bound = input;",
     tests: ["test/workers/key-restrictions.test.ts"],

@@ -5,14 +5,10 @@
 import { refuseUnmet } from "../app/conditions";
 import type { WholeSessionApi } from "../app/control-api";
 import type { RespondFromInput, RespondInput } from "../app/respond-api";
-import type { Caller, Outcome, SubmitInput } from "../app/session-api";
-import type { AuditSubject } from "../contract/audit";
-import type { TurnChoices } from "../domain/events";
-import type { KeyId } from "../domain/ids";
-import { isHeldToSessions, mayUseModel, reachesSession } from "../domain/key-restriction";
+import type { SubmitInput } from "../app/session-api";
+import { mayUseModel } from "../domain/key-restriction";
 import { err, ok } from "../lib/result";
-import { actAs, deliverActsSoon, noteAct } from "./acts";
-import { mayNeedAdmission, refuseUnpaid, type Starting } from "./calls/admit-turn";
+import { noteAct } from "./acts";
 import { resolveApprovals } from "./calls/approval-calls";
 import { compareBranches, editMessage, listBranches, listItems, regenerate, rewindFor, switchFor } from "./calls/branch-calls";
 import { leaseFor, recordFor } from "./calls/compaction-calls";
@@ -34,7 +30,7 @@ import { forgetFormer, listFormer } from "./calls/owner-calls";
 import { showPast } from "./calls/past-context";
 import { setPins } from "./calls/pin-calls";
 import { showPins } from "./calls/pin-views";
-import { describeSession, listCalls, listCompactions, listEvents, readMetadata, settingsEtag } from "./calls/read-calls";
+import { describeSession, listCalls, listCompactions, listEvents, settingsEtag } from "./calls/read-calls";
 import { recallFromRecord } from "./calls/recall-call";
 import { redactMessage } from "./calls/redact-call";
 import { readRegenerated, readRetried } from "./calls/repeated-turn";
@@ -48,123 +44,22 @@ import { awaitTurn, listTurns, reportTurn } from "./calls/turn-report";
 import { askedWith } from "./calls/turn-settings";
 import { readNotes, showStart } from "./calls/turn-start";
 import { discard, eraseObject } from "./erasure";
-import { isStorageFull } from "./log/sql";
 import { seeAs } from "./request-view";
-import type { SessionRuntime } from "./runtime";
-
-type Call<A extends readonly unknown[], T> = (runtime: SessionRuntime, ...args: A) => Outcome<T> | Promise<Outcome<T>>;
-type ServedCall<A extends readonly unknown[], T> = (runtime: SessionRuntime, caller: Caller, ...args: A) => Promise<Outcome<T>>;
-type ServedCalls<Api> = {
-  readonly [Name in keyof Api]: Api[Name] extends (caller: Caller, ...args: infer A) => Promise<Outcome<infer T>>
-    ? ServedCall<A, T>
-    : never;
-};
-
-/** Turns a full disk into an error that the caller expects: the failed write has stored nothing. */
-async function unlessFull<T>(work: () => Outcome<T> | Promise<Outcome<T>>): Promise<Outcome<T>> {
-  try {
-    return await work();
-  } catch (error) {
-    if (isStorageFull(error)) return err({ code: "storage_full" });
-    throw error;
-  }
-}
-
-const isCallers = ({ state }: SessionRuntime, caller: Caller): boolean =>
-  state.lifecycle !== "new" && state.tenant === caller.tenant && state.session === caller.session;
-
-/** An end user's access token reaches only that end user's sessions, and a restricted key those it is held to. All others are answered as if they did not exist. */
-function isReached(runtime: SessionRuntime, { end_user: only, restriction }: Caller): boolean {
-  const isHeld = isHeldToSessions(restriction);
-  if (only === undefined && !isHeld) return true;
-  const end_user = runtime.content.readRefText(runtime.state.settings.end_user ?? null);
-  return (
-    (only === undefined || end_user === only) && (!isHeld || reachesSession(restriction, { end_user, metadata: readMetadata(runtime) }))
-  );
-}
-
-async function serve<T>(
-  runtime: SessionRuntime,
-  caller: Caller,
-  {
-    recover,
-    call,
-  }: {
-    readonly recover: (session: SessionRuntime) => void;
-    readonly call: (session: SessionRuntime) => Outcome<T> | Promise<Outcome<T>>;
-  },
-): Promise<Outcome<T>> {
-  if (!isCallers(runtime, caller) || !isReached(runtime, caller)) return err({ code: "session_not_found" });
-  // The platform may have dropped the alarm, so every call sets it again. That includes the jobs of an erased session.
-  runtime.syncAlarm();
-  if (runtime.state.lifecycle === "erased") return err({ code: "session_erased" });
-  const seen = seeAs(runtime, caller);
-  return unlessFull(async () => {
-    recover(seen);
-    const outcome = await call(seen);
-    // The session may have been erased while the call waited. Its data is then missing through no mistake of the
-    // client.
-    return runtime.state.lifecycle === "erased" ? err({ code: "session_erased" }) : outcome;
-  });
-}
-
-/** Serves a call that changes the session. It recovers an interrupted turn first. */
-const write =
-  <A extends readonly unknown[], T>(call: Call<A, T>): ServedCall<A, T> =>
-  (runtime, caller, ...args) =>
-    serve(runtime, caller, { recover: (session) => session.wake(), call: (session) => call(session, ...args) });
-
-/** Tells the call the key of its caller. */
-const keyed =
-  <I extends { readonly key?: KeyId }, T>(call: ServedCall<[I], T>): ServedCall<[I], T> =>
-  (runtime, caller, input) =>
-    call(runtime, caller, caller.key === undefined ? input : { ...input, key: caller.key });
-
-/** Refuses what a restricted key would ask of another model than its own. It is answered as if that model did not exist. */
-function refuseModel({ state }: SessionRuntime, { restriction }: Caller, { model, run }: Asking): Outcome<never> | null {
-  const asked = model ?? (run === false ? null : state.settings.model);
-  return asked === null || mayUseModel(restriction, asked) ? null : err({ code: "unknown_model", model: asked });
-}
-
-/** Serves a call that may bring messages. */
-const bring = <A extends readonly unknown[], T>(call: Call<A, T>): ServedCall<A, T> =>
-  write(async (runtime, ...args: A) => {
-    await runtime.limits.learn();
-    return call(runtime, ...args);
-  });
-
-/** `model`: absent or null, that of the session. `run`: whether a model is asked. Absent: one is. */
-interface Asking extends Starting {
-  readonly key?: KeyId;
-}
-
-/** Serves a call that asks a model. For a key that is held to some, a repeated turn is asked of the session's model, not of the one that it had. */
-const ask = <I extends Asking, T>(call: (runtime: SessionRuntime, input: I) => Outcome<T> | Promise<Outcome<T>>): ServedCall<[I], T> =>
-  keyed((runtime, caller, input) => {
-    const bound = caller.restriction?.models ? { ...input, model: input.model ?? null } : input;
-    const work = (session: SessionRuntime) => refuseModel(session, caller, bound) ?? call(session, bound);
-    return serve(runtime, caller, { recover: (session) => session.wake(), call: work });
-  });
-
-/** Serves a call that only reads. It also answers while the disk is full and an interrupted turn cannot be recovered. */
-const read =
-  <A extends readonly unknown[], T>(call: Call<A, T>): ServedCall<A, T> =>
-  (runtime, caller, ...args) =>
-    serve(runtime, caller, { recover: (session) => session.wakeIfPossible(), call: (session) => call(session, ...args) });
-
-/** Serves a call that begins a turn: a budget must pay for its first call, and a slot be free. `repeats`: what the repeated turn was asked with. */
-const begin = <I extends Asking, T>(
-  call: (runtime: SessionRuntime, input: I) => Outcome<T> | Promise<Outcome<T>>,
-  repeats: (runtime: SessionRuntime, input: I) => TurnChoices = () => ({}),
-): ServedCall<[I], T> =>
-  ask(async (runtime, input) => {
-    const unpaid = mayNeedAdmission(runtime, input) ? await refuseUnpaid(runtime, input, repeats(runtime, input)) : null;
-    return unpaid ?? (await runtime.limits.enter(input.key, () => call(runtime, input)));
-  });
-
-/** Serves a call that lets a waiting turn go on. It stays the turn of the key that began it. */
-const goOn = <I, T>(call: Call<[I], T>): ServedCall<[I], T> =>
-  write((runtime, input) => runtime.limits.enter(runtime.state.turn?.key, () => call(runtime, input)));
+import {
+  acting,
+  ask,
+  begin,
+  bring,
+  goOn,
+  isCallers,
+  isReached,
+  keyed,
+  read,
+  refuseModel,
+  type ServedCalls,
+  unlessFull,
+  write,
+} from "./serve";
 
 /** Opens the session. A client that lost the first answer opens it again, and as for every call the alarm is then set again. */
 async function open(...[runtime, caller, input]: Parameters<ServedCalls<WholeSessionApi>["open"]>): ReturnType<WholeSessionApi["open"]> {
@@ -174,20 +69,6 @@ async function open(...[runtime, caller, input]: Parameters<ServedCalls<WholeSes
   else await forgetStaged(runtime);
   return openSession(seeAs(runtime, caller), caller, input);
 }
-
-/** Serves a call whose change is noted for the tenant's audit log, if the caller says who acts. */
-const acting =
-  <A extends readonly unknown[], T>(
-    action: AuditSubject["action"],
-    call: (session: ReturnType<typeof actAs>, ...args: A) => Outcome<T> | Promise<Outcome<T>>,
-  ): ServedCall<A, T> =>
-  async (runtime, { act, ...caller }, ...args) => {
-    if (!act) return write(call)(runtime, caller, ...args);
-    const note = noteAct(runtime, { ...caller, act }, action);
-    const outcome = await write((session, ...given: A) => call(actAs(session, note), ...given))(runtime, caller, ...args);
-    if (outcome.ok) await deliverActsSoon(seeAs(runtime, caller), caller);
-    return outcome;
-  };
 
 const respondHere = begin(async (runtime, input: RespondInput) => addStream(runtime, input, await respond(runtime, input)));
 
