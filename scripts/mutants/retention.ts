@@ -28,8 +28,8 @@ export const retention: readonly Mutant[] = [
     name: "archiving counts as a use of the session",
     breaks: "the age of an archived session begins with its last use",
     file: "src/domain/evolve.ts",
-    find: '!(event.type === "SessionArchived" || (event.type === "MessageRedacted" && event.cause === "retention"))',
-    replace: '!(event.type === "MessageRedacted" && event.cause === "retention")',
+    find: 'event.type === "SessionArchived" ||\n    (event.type === "MessageRedacted" && event.cause === "retention") ||',
+    replace: '(event.type === "MessageRedacted" && event.cause === "retention") ||',
     tests: ARCHIVE,
   },
   {
