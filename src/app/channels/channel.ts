@@ -189,7 +189,10 @@ export interface ChannelAdapter<Credentials> {
   /** The first request that fetches a file. Null: the channel has no files. */
   buildFileRequest(file: ChatFile, credentials: Credentials): PlatformRequest | null;
   /** `body`: for an answer of JSON, null otherwise. */
-  readFile(response: { readonly status: number; readonly headers: Headers; readonly body: string | null }, credentials: Credentials): FileStep;
+  readFile(
+    response: { readonly status: number; readonly headers: Headers; readonly body: string | null },
+    credentials: Credentials,
+  ): FileStep;
 }
 
 /** Checks the tenant's credentials by asking the platform who the bot is. */

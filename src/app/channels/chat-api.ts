@@ -1,0 +1,49 @@
+/** What the webhook route and the tenant's side ask of a chat's object. One object has all that happens in one conversation of a channel. */
+import type { ChannelSettings } from "../../contract/channel";
+import type { SessionId, TenantId } from "../../domain/ids";
+import type { ChatPlace, ChatUser, Delivery } from "./channel";
+
+/** A channel with its opened secrets, as an isolate caches it. `credentials` matches the adapter's schema. */
+export interface OpenChannel {
+  readonly settings: ChannelSettings;
+  readonly credentials: unknown;
+}
+
+/** Null: the tenant has no such channel, or it cannot be opened. May throw when the tenant's object is out of reach. */
+export type FindChannel = (channel: { readonly tenant: TenantId; readonly name: string }) => Promise<OpenChannel | null>;
+
+export interface ChatAddress {
+  readonly tenant: TenantId;
+  readonly channel: string;
+  /** The conversation within the channel: see `toConversationKey`. The object's name has a digest of it. */
+  readonly conversation: string;
+}
+
+/**
+ * Which conversation a delivery belongs to. The key begins with what it is of, so that the kinds never share one: a user's has no chat, since a
+ * user has one session in all chats.
+ */
+export function toConversationKey({ session_per }: Pick<ChannelSettings, "session_per">, place: ChatPlace, user: ChatUser): string {
+  switch (session_per) {
+    case "user":
+      return `user:${user.id}`;
+    case "chat":
+      return `chat:${place.chat}`;
+    case "thread":
+      return place.thread === null ? `chat:${place.chat}` : `thread:${place.chat}:${place.thread}`;
+  }
+}
+
+export interface ReceivedDeliveries {
+  /** Ids that were new, and are stored now. The others were delivered before. */
+  readonly claimed: readonly string[];
+}
+
+export interface ChatApi {
+  /** Stores what is new, durably, before it returns. The turn comes afterwards. A repetition stores nothing. */
+  receive(address: ChatAddress, deliveries: readonly Delivery[]): Promise<ReceivedDeliveries>;
+  /** Erases what the object holds of the session: texts that wait, replies, ids. Called when the session is erased. It can be repeated. */
+  forgetSession(address: ChatAddress, session: SessionId): Promise<void>;
+  /** Sends a reply of a turn that nobody in the chat began: a schedule's. It can be repeated. */
+  follow(address: ChatAddress, turn: { readonly session: SessionId; readonly turn: string }): Promise<void>;
+}
