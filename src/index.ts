@@ -5,6 +5,7 @@ import type { AdminPrincipal } from "./app/deployment-api";
 import { newId } from "./app/new-id";
 import { DEPLOYMENT_OBJECT_NAME } from "./app/object-name";
 import type { Principal } from "./app/principal";
+import { buildChannels } from "./channel-wiring";
 import type { McpServer } from "./contract/registered-tool";
 import { generateAdminKey, isAdminKeyShaped, isGenuineAdminKey } from "./deployment/admin-key";
 import { parseId, type TenantId } from "./domain/ids";
@@ -171,6 +172,7 @@ function buildDeps(env: Env): HttpDeps {
     sessions: (tenant, session) => sessionStub(env, tenant, session),
     tenants: (tenant) => tenantStub(env, tenant),
     deployment: () => deploymentStub(env),
+    channels: buildChannels(env, config),
     adminKeys: {
       authenticate: (key) => authenticateAdmin(env, config, key),
       generate: () => generateAdminKey(config.ENVIRONMENT, config.KEY_PEPPER),

@@ -58,7 +58,7 @@ export function perEnv<T>(make: (env: Env) => T): (env: Env) => T {
 const CACHED_TENANTS = 2_000;
 
 /** Makes one value for each tenant in an isolate: all its sessions share what one of them looked up. */
-function perTenant<T>(make: (env: Env, tenant: TenantId) => T): (env: Env, tenant: TenantId) => T {
+export function perTenant<T>(make: (env: Env, tenant: TenantId) => T): (env: Env, tenant: TenantId) => T {
   const madeIn = perEnv(() => new Map<TenantId, { readonly value: T }>());
   return (env, tenant) => {
     const made = madeIn(env);
@@ -72,7 +72,7 @@ function perTenant<T>(make: (env: Env, tenant: TenantId) => T): (env: Env, tenan
 }
 
 /** Parsed when a key is needed, so that models without a key work even when a variable is invalid. */
-const configFor = perEnv(parseConfig);
+export const configFor = perEnv(parseConfig);
 
 /** Returns a new stub on each call, because a stub stays broken once its object was reset. */
 export const sessionStub = (env: Env, tenant: TenantId, session: SessionId) => env.SESSIONS.getByName(sessionObjectName(tenant, session));

@@ -2,6 +2,7 @@
 
 import type { PolicyChoice } from "../context/policy-choice";
 import { toPerMillion } from "../context/price-units";
+import type { ChannelSettings } from "../contract/channel";
 import type { ImportedSetting, LineOf } from "../contract/export";
 import type { HttpTool, McpServer } from "../contract/registered-tool";
 import type { RetentionSetting } from "../contract/retention";
@@ -29,6 +30,8 @@ export type Setting =
   | { readonly kind: "mcp_server"; readonly name: string; readonly value: McpServer; readonly listing: McpListing }
   | ({ readonly kind: "tenant" } & TenantField)
   | { readonly kind: "retention"; readonly name: "rules"; readonly value: RetentionSetting }
+  /** Without its secrets and without who is paired: it is not served until its secrets are put again. */
+  | { readonly kind: "channel"; readonly name: string; readonly value: ChannelSettings }
   /** What was said of the key. It opens nothing, and is not restored. `value`: absent in a setting that is being restored. */
   | { readonly kind: "key"; readonly name: string; readonly value?: Omit<KeyView, "id"> };
 
@@ -56,6 +59,7 @@ const READ_SCOPES: Readonly<Record<SettingKind, Scope | null>> = {
   tenant: null,
   retention: "retention:write",
   key: "keys:write",
+  channel: "channels:read",
 };
 
 /** What a key needs to write a kind, and to be told whether there is one of its name. */
@@ -67,6 +71,7 @@ export const WRITE_SCOPES: Readonly<Record<SettingKind, Scope>> = {
   tenant: "settings:write",
   retention: "retention:write",
   key: "keys:write",
+  channel: "channels:write",
 };
 
 export const listReadable = (scopes: readonly Scope[]): readonly SettingKind[] =>
@@ -104,6 +109,7 @@ function toValue(setting: Setting): unknown {
     case "tool":
     case "tenant":
     case "retention":
+    case "channel":
       return setting.value;
     case "key":
       return setting.value ?? {};

@@ -13,6 +13,7 @@ import type { Scope } from "../domain/scopes";
 import type { Standing } from "../domain/tenant-status";
 import type { Result } from "../lib/result";
 import type { Act } from "./audit-chain";
+import type { ChannelError } from "./channel-error";
 import type { Condition, UnmetCondition } from "./conditions";
 import type { ModelEntry, ModelOverride, SuggestedLimit } from "./model-entry";
 import type { Placement } from "./placement";
@@ -61,6 +62,7 @@ export type TenantError =
   | { readonly code: "file_not_found"; readonly file: string }
   /** `of`: the number of the tenant's files, or their bytes. */
   | { readonly code: "file_limit"; readonly of: "files" | "bytes"; readonly limit: number }
+  | ChannelError
   | TransferError
   | { readonly code: "webhook_endpoint_not_found"; readonly endpoint: string }
   | { readonly code: "webhook_delivery_not_found"; readonly delivery: string }
@@ -288,7 +290,7 @@ export interface TenantMaintenance {
   }): Promise<TenantOutcome<readonly ErasedSessionUsage[]>>;
   /** The tenant's retention has removed usage from before this time, or is about to. Null: none. */
   usageBound(): Promise<TenantOutcome<number | null>>;
-  /** All of them, sorted by name. */
+  /** All of them, sorted by name, and the secrets of channels under their places (`toChannelPlace`). */
   sealedCredentials(): Promise<TenantOutcome<readonly { readonly name: string; readonly sealed: SealedCredential }[]>>;
   /** Replaces the credentials that are still sealed as `before`, and returns how many. */
   replaceSealed(act: Act, resealed: readonly Resealed[]): Promise<TenantOutcome<{ readonly replaced: number }>>;

@@ -1,5 +1,6 @@
 /** Everything that may be asked of a tenant's object. */
 import type { TenantAuditApi } from "./audit-api";
+import type { TenantChannelsApi } from "./channels-api";
 import type { TenantErasureApi } from "./erasure-api";
 import type { TenantExportsApi } from "./export-api";
 import type { TenantFilesApi } from "./file-api";
@@ -13,6 +14,7 @@ export interface WholeTenantApi
   extends TenantApi,
     TenantAuditApi,
     TenantBudgetsApi,
+    TenantChannelsApi,
     TenantErasureApi,
     TenantExportsApi,
     TenantFilesApi,

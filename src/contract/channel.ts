@@ -1,7 +1,7 @@
 /** A channel: a tenant's bot on a chat platform. */
 import { z } from "@hono/zod-openapi";
 import { policyChoiceSchema } from "../context/policy-choice";
-import { time } from "./ids";
+import { idOrNull, time } from "./ids";
 
 export const CHANNEL_TYPES = ["telegram", "slack", "discord", "whatsapp", "generic"] as const;
 export const channelType = z.enum(CHANNEL_TYPES);
@@ -50,13 +50,46 @@ export const channelView = z
   .object({
     name: z.string(),
     ...channelSettings.shape,
-    credentials: z
-      .array(z.string())
-      .readonly()
-      .openapi({ description: "Names of the secrets that are stored. Their values are never shown" }),
+    credentials: z.array(z.string()).readonly().openapi({
+      description:
+        "Names of the secrets that are stored. Their values are never shown. Empty: the channel was restored without them, and is not served until they are put",
+    }),
     webhook_path: z.string().openapi({ description: "Where the platform sends its webhooks, on this deployment's address" }),
     created_at: time,
     updated_at: time,
   })
   .openapi("Channel");
 export type ChannelView = z.infer<typeof channelView>;
+
+export const pairingCodeView = z
+  .object({
+    code: z
+      .string()
+      .openapi({ example: "7KQ2MX9D", description: "Shown this once. The first person who sends it to the bot may talk to it" }),
+    expires_at: time,
+  })
+  .openapi("PairingCode");
+
+export const pairedUserView = z
+  .object({ user_id: z.string().openapi({ description: "The platform's id of the person" }), paired_at: time })
+  .openapi("PairedUser");
+export type PairedUserView = z.infer<typeof pairedUserView>;
+
+/** What a channel's log tells of. Stored: a kind is never changed or removed. */
+const CHANNEL_LOG_KINDS = ["reply_failed", "attachment_failed", "delivery_ignored", "delivery_malformed", "signature_refused"] as const;
+
+export const channelLogView = z
+  .object({
+    id: z.string(),
+    at: time.openapi({ description: "Of the last occurrence, if there were several" }),
+    kind: z.enum(CHANNEL_LOG_KINDS),
+    reason: z.string().openapi({ description: "A few words. It never quotes a message" }),
+    count: z.int().openapi({
+      description: "1, except for what is counted by the hour: refused signatures, and deliveries that were ignored or malformed",
+    }),
+    delivery: z.string().nullable().openapi({ description: "The platform's id of the delivery" }),
+    session_id: idOrNull("ses"),
+    turn_id: idOrNull("trn"),
+  })
+  .openapi("ChannelLogEntry");
+export type ChannelLogView = z.infer<typeof channelLogView>;

@@ -1,6 +1,6 @@
 /** Exports and imports: what the API answers, and the lines of an export's file (docs/export-format.md). */
 import { z } from "@hono/zod-openapi";
-import { EXPORT_FORMAT, EXPORT_VERSION, SETTING_KINDS, SETTINGS_MODES, SETTINGS_VERSION } from "../domain/export-format";
+import { CHANNELS_VERSION, EXPORT_FORMAT, EXPORT_VERSION, SETTING_KINDS, SETTINGS_MODES, SETTINGS_VERSION } from "../domain/export-format";
 import { id, time } from "./ids";
 
 const exportSubject = z.enum(["session", "end_user", "tenant"]);
@@ -119,7 +119,7 @@ export const exportLine = z.discriminatedUnion("type", [
   z.strictObject({
     type: z.literal("header"),
     format: z.literal(EXPORT_FORMAT),
-    version: z.union([z.literal(EXPORT_VERSION), z.literal(SETTINGS_VERSION)]),
+    version: z.union([z.literal(EXPORT_VERSION), z.literal(SETTINGS_VERSION), z.literal(CHANNELS_VERSION)]),
     of: exportSubject,
     made_at: z.int(),
     settings: z.array(settingKind).optional(),

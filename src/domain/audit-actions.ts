@@ -69,6 +69,12 @@ export const AUDIT_ACTIONS = [
   "webhook_endpoint.disabled",
   "webhook_endpoint.tested",
   "webhook_deliveries.replayed",
+  "channel.put",
+  "channel.deleted",
+  // A pairing code, and who came by it.
+  "channel.code_made",
+  "channel.user_paired",
+  "channel.user_unpaired",
 ] as const;
 
 export const AUDIT_TARGETS = [
@@ -87,6 +93,7 @@ export const AUDIT_TARGETS = [
   "deployment",
   "import",
   "webhook_endpoint",
+  "channel",
 ] as const;
 
 /** Targets that this service named. A tenant chose the names of the others. */

@@ -4,9 +4,11 @@ export const EXPORT_FORMAT = "longhand.export";
 export const EXPORT_VERSION = 1;
 /** The version of a file with settings of the tenant. */
 export const SETTINGS_VERSION = 2;
+/** The version of a file with channels among them. */
+export const CHANNELS_VERSION = 3;
 
 /** The kinds of a tenant's settings, in the order in which a file has them: what names another comes behind it. */
-export const SETTING_KINDS = ["credential", "model", "tool", "mcp_server", "tenant", "retention", "key"] as const;
+export const SETTING_KINDS = ["credential", "model", "tool", "mcp_server", "tenant", "retention", "key", "channel"] as const;
 export type SettingKind = (typeof SETTING_KINDS)[number];
 
 /** What an import does with a setting that the tenant has otherwise already. */

@@ -17,6 +17,8 @@ export const SCOPES = [
   "webhooks:write",
   "keys:write",
   "audit:read",
+  "channels:read",
+  "channels:write",
 ] as const;
 /** The scopes that an access token may have. It never manages a tenant. */
 export const ACCESS_TOKEN_SCOPES = ["sessions:read", "sessions:write"] as const satisfies readonly (typeof SCOPES)[number][];

@@ -28,6 +28,8 @@ import { registerArchive } from "./routes/archive";
 import { registerAudit } from "./routes/audit";
 import { registerBranches } from "./routes/branches";
 import { registerBudgets } from "./routes/budgets";
+import { registerChannelUsers } from "./routes/channel-users";
+import { registerChannels } from "./routes/channels";
 import { registerCompactions } from "./routes/compactions";
 import { registerContext } from "./routes/context";
 import { registerControl } from "./routes/control";
@@ -69,6 +71,7 @@ import { registerWebhookDeliveries } from "./routes/webhook-deliveries";
 import { registerWebhooks } from "./routes/webhooks";
 import { limitStreams } from "./stream-limits";
 import { refuseInvalid } from "./validation";
+import { registerChannelWebhooks } from "./webhooks";
 
 /** Build it once per isolate: it holds no data of a request. */
 export function createApp(deps: HttpDeps): OpenAPIHono<HttpEnv> {
@@ -118,6 +121,8 @@ export function createApp(deps: HttpDeps): OpenAPIHono<HttpEnv> {
   registerCredentials(app, deps);
   registerTools(app, deps);
   registerMcpServers(app, deps);
+  registerChannels(app, deps);
+  registerChannelUsers(app, deps);
   registerFiles(app, deps);
   registerErasures(app, deps);
   registerEndUsers(app, deps);
@@ -147,6 +152,7 @@ export function createApp(deps: HttpDeps): OpenAPIHono<HttpEnv> {
   registerResponseInputs(app, deps);
   registerChat(app, deps);
   registerMcp(app, deps);
+  registerChannelWebhooks(app, deps);
   app.onError(answerThrown(deps));
   app.notFound(answerUnknown(app.routes));
   return app;

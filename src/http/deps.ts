@@ -26,6 +26,7 @@ import type { McpServer } from "../contract/registered-tool";
 import type { KeyId, NewId, SessionId, TenantId } from "../domain/ids";
 import type { Result } from "../lib/result";
 import type { TransformPair } from "./bound-stream";
+import type { ChannelDeps } from "./channel-deps";
 
 export interface HttpConfig {
   /** Bearer token of the admin routes. Null: those routes refuse every request. */
@@ -71,6 +72,7 @@ export interface HttpDeps {
   tenants(tenant: TenantId): WholeTenantApi;
   /** Returns a fresh stub at each call. */
   deployment(): DeploymentApi;
+  readonly channels: ChannelDeps;
   readonly adminKeys: AdminKeyDeps;
   /** The tenants that have a row in the read model. */
   readonly tenantIds: TenantIds;

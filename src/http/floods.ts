@@ -11,6 +11,13 @@ const RETRY_SECONDS = 10;
 const nameSource = (c: Context<HttpEnv>, principal: Principal | null): string =>
   principal ? `key ${principal.key}` : `address ${c.req.header("cf-connecting-ip") ?? ""}`;
 
+/** Counts the webhooks of a channel, whose platform sends them from few addresses for all of its channels. */
+export async function refuseChannelFlood({ countFlood }: HttpDeps, channel: string): Promise<RateLimitError | null> {
+  if (!countFlood) return null;
+  const isWithin = await countFlood(`channel ${channel}`).catch(() => true);
+  return isWithin ? null : { code: "rate_limited", limit: "flood", of: "channel", seconds: RETRY_SECONDS };
+}
+
 /** Null: no flood, or the deployment counts none. A counter that fails refuses nothing. */
 export async function refuseFlood(c: Context<HttpEnv>, deps: HttpDeps, principal: Principal | null): Promise<RateLimitError | null> {
   if (!deps.countFlood) return null;

@@ -4,7 +4,6 @@
  */
 import type { Context } from "hono";
 import type { AdminKeyError, PlanError } from "../app/deployment-api";
-import type { ProbeFailure } from "../app/models/probe-limits";
 import type { MoveRefusal } from "../app/placement";
 import type { ReadError } from "../app/read-api";
 import type { SessionError } from "../app/session-api";
@@ -14,11 +13,13 @@ import { tooLarge } from "../app/turn/describe-failure";
 import type { FieldError } from "../contract/problem";
 import { type AccessError, accessAnswers } from "./access-problems";
 import { conflict, invalid, NOT_FOUND, type Refusal, type RouteAnswer, retryLater, toText, unknown } from "./answer";
+import { channelAnswers, type WebhookRefused } from "./channel-problems";
 import type { HttpEnv } from "./deps";
 import { draftAnswers } from "./draft-problems";
 import { type FileError, fileAnswers } from "./file-problems";
 import { limitAnswers, type RequestLimitError } from "./limit-problems";
-import { closedCalls, externalIdTaken, mcpFaults, mcpFields, moveConflicts, notRetryable, probeFaults } from "./problem-texts";
+import { type ModelError, modelAnswers } from "./model-problems";
+import { closedCalls, externalIdTaken, mcpFaults, mcpFields, moveConflicts, notRetryable } from "./problem-texts";
 import { scheduleAnswers } from "./schedule-problems";
 import { findErrorFormat, findErrorMembers } from "./surface/error-formats";
 import { tenantAnswers } from "./tenant-problems";
@@ -29,13 +30,11 @@ export type RequestError =
   | AccessError
   /** `errors`: the path is known, but these of its parameters cannot name anything. `hint`: a common mistake in such a path. */
   | { readonly code: "not_found"; readonly errors?: readonly FieldError[]; readonly hint?: string }
-  /** The session's own model is not known any more. The request named no model. */
-  | { readonly code: "model_gone"; readonly model: string }
-  /** The default model of the tenant's settings is not known any more. The request named no model. */
-  | { readonly code: "default_model_gone"; readonly model: string }
   | { readonly code: "method_not_allowed"; readonly allow: readonly string[] }
   | { readonly code: "body_too_large"; readonly limit: number }
   | RequestLimitError
+  | ModelError
+  | WebhookRefused
   | { readonly code: "unsupported_media_type" }
   | { readonly code: "read_model_unavailable" }
   | Extract<MoveRefusal, { readonly code: "move_conflict" }>
@@ -43,7 +42,6 @@ export type RequestError =
   | { readonly code: "end_user_not_found" }
   /** The deployment has no key for sealing credentials. */
   | { readonly code: "credentials_disabled" }
-  | ({ readonly code: "probe_failed" } & ProbeFailure)
   | ({ readonly code: "mcp_failed" } & McpFailure)
   | { readonly code: "overloaded" }
   | { readonly code: "unavailable" }
@@ -55,8 +53,8 @@ export type HttpError = SessionError | TenantError | AdminKeyError | PlanError |
 type ErrorOf = { [E in HttpError as E["code"]]: E };
 /** Reasons inside of the code that clients know as another one. */
 const KNOWN_AS = { invalid: "invalid_request", own_key_ended: "unauthorized" } as const;
-/** Reasons that no operation is refused for: the first is answered where there is no operation, the others by objects to the service itself. */
-type Unlisted = "method_not_allowed" | "session_exists" | "file_taken" | "lease_held" | "stale";
+/** Reasons that no operation is refused for: the first and the last are answered where there is no operation, the others by objects to the service itself. */
+type Unlisted = "method_not_allowed" | "session_exists" | "file_taken" | "lease_held" | "stale" | "webhook_refused";
 /** What the `type` of an operation's refusal ends with. */
 export type ProblemCode = Exclude<keyof ErrorOf, keyof typeof KNOWN_AS | Unlisted>;
 export type ErrorsOf = Pick<ErrorOf, ProblemCode>;
@@ -126,20 +124,12 @@ const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => RouteAnsw
     detail: "Idempotency-Key: was used with a different request.",
     errors: [{ field: "Idempotency-Key", detail: "was used with a different request" }],
   }),
-  unknown_model: () => invalid([{ field: "model", detail: "no such model" }]),
-  models_unavailable: () => retryLater("The model registry is unavailable; nothing was changed."),
   turn_not_found: () => unknown("turn"),
   compaction_not_found: () => unknown("compaction"),
   request_not_found: ({ call, calls }) => ({
     ...NOT_FOUND,
     detail: calls === 0 ? "The turn has not called a model yet." : `call: the turn has ${calls}, and no request ${call ?? calls}.`,
     extra: { calls },
-  }),
-  request_unknown: ({ model }) => ({
-    status: 422,
-    title: "Request unavailable",
-    detail: `The request format of ${model} was not recorded at that time, and the model is no longer registered.`,
-    extra: { model },
   }),
   execution_not_found: () => unknown("execution"),
   end_user_not_found: () => unknown("end user", "end_user"),
@@ -164,10 +154,11 @@ const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => RouteAnsw
   own_key_ended: () => answers.unauthorized({ code: "unauthorized" }),
   key_not_found: () => unknown("key"),
   plan_not_found: () => unknown("plan", "plan_name"),
-  model_not_found: () => unknown("model"),
   credential_not_found: () => unknown("credential", "credential_name"),
   ...limitAnswers,
   ...accessAnswers,
+  ...channelAnswers,
+  ...modelAnswers,
   tool_not_found: () => unknown("tool", "tool_name"),
   mcp_server_not_found: () => unknown("server", "server_name"),
   precondition_failed: ({ etag }) => ({
@@ -187,18 +178,6 @@ const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => RouteAnsw
     ...NOT_FOUND,
     detail: [errors ? `${toText(errors)}.` : "There is no such resource.", ...(hint ? [hint] : [])].join(" "),
     ...(errors && { errors }),
-  }),
-  default_model_gone: ({ model }) => ({
-    status: 422,
-    title: "Default model not found",
-    detail: `The tenant's default_model ${model} is no longer known. Specify a model, or PATCH /v1/tenant with another default_model.`,
-    extra: { model },
-  }),
-  model_gone: ({ model }) => ({
-    status: 422,
-    title: "Model gone",
-    detail: `The session's model ${model} is no longer known, or the calling key may not use it. PATCH the session with another model, or add the model again.`,
-    extra: { model },
   }),
   method_not_allowed: ({ allow }) => ({
     status: 405,
@@ -226,10 +205,6 @@ const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => RouteAnsw
     title: "Credentials not configured",
     detail: "This deployment stores no credentials, because CREDENTIALS_KEYS is not set.",
   }),
-  probe_failed: ({ reason, status: provider_status }) => {
-    const [status, detail] = probeFaults[reason];
-    return { status, title: "Limits unavailable", detail, extra: { reason, provider_status } };
-  },
   mcp_failed: ({ reason, status: server_status }) => {
     const [status, detail] = mcpFaults[reason];
     const field = mcpFields[reason];

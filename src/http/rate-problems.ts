@@ -7,8 +7,8 @@ import type { RouteAnswer } from "./answer";
 export type RateLimitError = { readonly code: "rate_limited"; readonly seconds: number } & (
   | { readonly limit: "requests_per_minute"; readonly of: keyof LimitSet; readonly max: number }
   | SlotRefusal
-  /** Far more requests than any limit allows, from one key or one address. */
-  | { readonly limit: "flood"; readonly of: "key" | "address" }
+  /** Far more requests than any limit allows, from one key or one address, or to one channel. */
+  | { readonly limit: "flood"; readonly of: "key" | "address" | "channel" }
 );
 
 const OWNERS: { readonly [Of in RateLimitError["of"]]: string } = {
@@ -16,6 +16,7 @@ const OWNERS: { readonly [Of in RateLimitError["of"]]: string } = {
   key: "the key",
   end_user: "the end user",
   address: "the address",
+  channel: "the channel",
 };
 
 const COUNTED: { readonly [L in Exclude<RateLimitError["limit"], "flood">]: string } = {

@@ -14,6 +14,7 @@ const TAGS = {
   models: "The models that sessions may use, with their limits and prices.",
   credentials: "A tenant's own keys for providers and tools. A key is stored sealed and never shown.",
   tools: "HTTP tools and MCP servers that the service calls for the model.",
+  channels: "A channel is a tenant's bot on a chat platform: who may talk to it, and how its chats are held.",
   files: "Images and documents that a tenant stores once and messages refer to.",
   erasures: "The removal of a session, or of all sessions of an end user, from every store, with a receipt.",
   retention: "What is removed by age, by itself, and a dry run of it.",

@@ -55,11 +55,12 @@ async function computeChecksum(unsigned: string, { pepper, label }: Signer): Pro
   return toBase62(sum.slice(0, CHECKSUM_BYTES), CHECKSUM_LENGTH);
 }
 
+/** The text with a checksum at its end, which `isSignedKey` verifies. It is the same whenever it is made. */
+export const addChecksum = async (text: string, signer: Signer): Promise<string> => text + (await computeChecksum(text, signer));
+
 /** Makes a new key that begins with `start`. */
-export async function makeSignedKey(start: string, signer: Signer): Promise<string> {
-  const unsigned = start + toBase62(crypto.getRandomValues(new Uint8Array(SECRET_BYTES)), RANDOM_LENGTH);
-  return unsigned + (await computeChecksum(unsigned, signer));
-}
+export const makeSignedKey = (start: string, signer: Signer): Promise<string> =>
+  addChecksum(start + toBase62(crypto.getRandomValues(new Uint8Array(SECRET_BYTES)), RANDOM_LENGTH), signer);
 
 async function hasChecksum(key: string, signer: Signer): Promise<boolean> {
   const expected = await computeChecksum(key.slice(0, -CHECKSUM_LENGTH), signer);

@@ -4,9 +4,10 @@
  */
 
 import { type Act, toAuditSubject } from "../app/audit-chain";
+import { readChannelPlace } from "../app/channels-api";
 import { type Condition, refuseUnmet, toEtag } from "../app/conditions";
 import { runOnce } from "../app/idempotency";
-import type { TenantError, TenantOutcome } from "../app/tenant-api";
+import type { Resealed, TenantError, TenantOutcome } from "../app/tenant-api";
 import { toServerEtag } from "../app/tool-entry";
 import type { WholeTenantApi } from "../app/whole-tenant-api";
 import { findPolicyFault } from "../context/policy-check";
@@ -152,15 +153,19 @@ const deleteCredential: Existing<"deleteCredential"> = (tenant, act, name) => {
   return tenant.announce(tenant.transaction(tenant.audited({ act, describe }, () => tenant.credentials.remove(name))));
 };
 
+/** The secrets of channels and of webhooks are among them, under their places. */
+function replaceAll({ credentials, channels, upkeep }: Tenant, resealed: readonly Resealed[]): number {
+  const isOfChannel = ({ name }: Resealed): boolean => readChannelPlace(name) !== null;
+  const ofWebhooks = resealed.reduce((sum, each) => sum + upkeep.webhooks.endpoints.reseal(each), 0);
+  return credentials.replace(resealed.filter((each) => !isOfChannel(each))) + channels.replace(resealed.filter(isOfChannel)) + ofWebhooks;
+}
+
 const replaceSealed: Existing<"replaceSealed"> = (tenant, act, resealed) => {
   const { tenant: id } = tenant.settings.identity();
   return tenant.transaction(
     tenant.audited(
       { act, describe: ({ replaced: number }) => (number === 0 ? null : toAuditSubject("credentials.resealed", "tenant", { id, number })) },
-      () => {
-        const ofWebhooks = resealed.reduce((sum, each) => sum + tenant.upkeep.webhooks.endpoints.reseal(each), 0);
-        return ok({ replaced: tenant.credentials.replace(resealed) + ofWebhooks });
-      },
+      () => ok({ replaced: replaceAll(tenant, resealed) }),
     ),
   );
 };

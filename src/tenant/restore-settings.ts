@@ -15,6 +15,7 @@ import type { AuditSubject } from "../contract/audit";
 import { assertNever } from "../lib/assert-never";
 import { err, ok } from "../lib/result";
 import { mergePolicy } from "./audited-calls";
+import { findChannelFault } from "./channel-calls";
 import { listSettings } from "./core/list-settings";
 import type { Tenant } from "./core/tenant";
 
@@ -61,6 +62,11 @@ function put(tenant: Tenant, setting: Exclude<Setting, { readonly kind: "credent
       const subject = toAuditSubject("mcp_server.put", "mcp_server", { id: name, fields: Object.keys(server) });
       return done(tools.putServer({ name, server, listing }, at), subject);
     }
+    case "channel": {
+      const fault = findChannelFault(tenant, setting.value);
+      const subject = toAuditSubject("channel.put", "channel", { id: name, fields: Object.keys(setting.value) });
+      return fault ? err(fault) : done(tenant.channels.restore(name, setting.value, at), subject);
+    }
     case "tenant":
       return putField(tenant, setting);
     case "retention": {
@@ -75,15 +81,17 @@ function put(tenant: Tenant, setting: Exclude<Setting, { readonly kind: "credent
 
 const toDetail = (error: TenantError): string => (error.code === "invalid" ? `value.${error.field}: ${error.detail}` : error.code);
 
-/** The credential that a setting names, if the tenant has none of that name. */
-function findMissing({ credentials }: Tenant, setting: Setting): string | null {
+/** What is to be stored before the setting has its effect. Null: nothing. */
+function findMissing({ credentials, channels }: Tenant, setting: Setting): string | null {
+  if (setting.kind === "channel")
+    return channels.find(setting.name)?.credentials.length === 0 ? "is not served before its credentials are put" : null;
   const named =
     setting.kind === "model"
       ? setting.value.credential
       : setting.kind === "tool" || setting.kind === "mcp_server"
         ? setting.value.secret_header?.credential
         : undefined;
-  return named === undefined || credentials.has(named) ? null : named;
+  return named === undefined || credentials.has(named) ? null : `is not called before the credential ${named} is stored`;
 }
 
 /** Restores one setting, and makes its entry in the audit log. */
@@ -107,9 +115,9 @@ function restoreOne(
   if (!made.ok) return reportSetting(setting, "refused", toDetail(made.error));
   if (made.value.subject) tenant.audit.append(act, made.value.subject);
   const missing = findMissing(tenant, setting);
-  if (missing !== null)
-    return reportSetting(setting, "needs_credential", `it is there, and is not called before the credential ${missing} is stored`);
-  return reportSetting(setting, tag === undefined ? "created" : "replaced");
+  return missing === null
+    ? reportSetting(setting, tag === undefined ? "created" : "replaced")
+    : reportSetting(setting, "needs_credential", `it is there, and ${missing}`);
 }
 
 const isChanged = ({ status }: RestoredSetting): boolean => status === "created" || status === "replaced";

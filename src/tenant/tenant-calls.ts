@@ -8,6 +8,7 @@ import { err, ok } from "../lib/result";
 import { auditCalls } from "./audit-calls";
 import { auditedCalls, getModel } from "./audited-calls";
 import { budgetCalls } from "./budget-calls";
+import { channelCalls } from "./channel-calls";
 import type { Tenant } from "./core/tenant";
 import { erasureCalls } from "./erasure-calls";
 import { type Calls, existing, lasting, lookUpExisting, prices, served } from "./existing-tenant";
@@ -41,6 +42,7 @@ export const tenantCalls = {
   ...auditedCalls,
   ...auditCalls,
   ...budgetCalls,
+  ...channelCalls,
   settings: existing(({ settings }) => ok(settings.read())),
 
   listKeys: served(({ keys }) => ok(keys.list())),
@@ -104,7 +106,9 @@ export const tenantCalls = {
 
   listCredentials: served((tenant) => ok(tenant.credentialViews())),
   sealedCredential: lookUpExisting(({ credentials }, name) => credentials.sealed(name)),
-  sealedCredentials: existing(({ credentials, upkeep }) => ok([...credentials.allSealed(), ...upkeep.webhooks.endpoints.allSealed()])),
+  sealedCredentials: existing(({ credentials, channels, upkeep }) =>
+    ok([...credentials.allSealed(), ...channels.allSealed(), ...upkeep.webhooks.endpoints.allSealed()]),
+  ),
 
   listTools: existing(({ tools }, names) => ok(tools.tools(names))),
   listMcpServers: existing(({ tools }, names) => ok(tools.servers(names))),

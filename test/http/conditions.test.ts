@@ -211,6 +211,8 @@ describe("a changing route that takes no condition", () => {
     "DELETE /v1/tools/:tool_name",
     "PUT /v1/mcp_servers/:server_name",
     "DELETE /v1/mcp_servers/:server_name",
+    "PUT /v1/channels/:channel_name",
+    "DELETE /v1/channels/:channel_name",
     "PUT /v1/admin/plans/:plan_name",
     "DELETE /v1/admin/plans/:plan_name",
     "PATCH /v1/tenant",

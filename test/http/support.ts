@@ -15,6 +15,7 @@ import type { Caller } from "../../src/app/session-api";
 import type { TenantRows } from "../../src/app/tenant-rows";
 import { toSums } from "../../src/app/usage-sums";
 import type { WholeTenantApi } from "../../src/app/whole-tenant-api";
+import { findAdapter } from "../../src/channels/adapters";
 import { toPolicyText } from "../../src/context/policy-choice";
 import { presets } from "../../src/context/presets";
 import type { Accepted } from "../../src/contract/item";
@@ -30,6 +31,7 @@ import { createExportSigner, createFileSigner } from "../../src/files/signed-url
 import { createApp } from "../../src/http/app";
 import type { HttpConfig, HttpDeps, HttpEnv } from "../../src/http/deps";
 import { err, ok } from "../../src/lib/result";
+import { readWebhookTenant, toWebhookTenant } from "../../src/tenant/channels/webhook-address";
 import { createCompactionSealer } from "../../src/tenant/credentials/compaction-sealer";
 import { DocumentedAnswers, toAnswer } from "../support/documented-answers";
 import { FakeSchedule } from "../support/fake-schedule";
@@ -364,6 +366,19 @@ function emptyTenant(): WholeTenantApi {
     putTool: async (_, name, tool) => ok({ ...tool, name, created_at: NOW, updated_at: NOW, credential_missing: false }),
     deleteTool: async (_, tool) => err({ code: "tool_not_found", tool }),
     listMcpServers: async () => ok([]),
+    listChannels: async () => ok([]),
+    getChannel: async (channel) => err({ code: "channel_not_found", channel }),
+    putChannel: async (_, { name, settings, secrets }) =>
+      ok({ name, ...settings, credentials: secrets?.names ?? [], created_at: NOW, updated_at: NOW }),
+    deleteChannel: async (_, channel) => err({ code: "channel_not_found", channel }),
+    sealedChannel: async () => null,
+    addPairingCode: async () => ok({ expires_at: NOW + 3_600_000 }),
+    pairUser: async () => ok("wrong"),
+    listPairedUsers: async () => ok([]),
+    unpairUser: async (_, { user }) => err({ code: "paired_user_not_found", user }),
+    listChannelLog: async () => ok({ data: [], has_more: false }),
+    noteChannelLog: async () => ok(null),
+    countChannelEvents: async () => ok(null),
     putMcpServer: async (_, { name, server, listing }) =>
       ok({ ...server, name, listing, listed_at: NOW, created_at: NOW, updated_at: NOW, credential_missing: false }),
     deleteMcpServer: async (_, server) => err({ code: "mcp_server_not_found", server }),
@@ -540,6 +555,16 @@ export function world(input: WorldInput = {}): World {
       return { ...emptyTenant(), ...input.tenant };
     },
     deployment: () => ({ ...emptyDeployment(), ...input.deployment }),
+    channels: {
+      findAdapter,
+      find: async () => null,
+      chats: () => ({ receive: async () => ({ claimed: [] }) }),
+      isSuspended: async () => false,
+      toWebhookTenant: (tenant) => toWebhookTenant(tenant, peppers),
+      readWebhookTenant: (text) => readWebhookTenant(text, peppers),
+      makePairingCode: async () => ({ code: "7KQ2MX9D", hash: "hash of 7KQ2MX9D" }),
+      count: () => {},
+    },
     adminKeys: { authenticate: async () => null, generate: async () => "lhadm_test_secret", noteChange: () => {} },
     tenantIds: { listTenantIds: async () => ({ data: [], has_more: false }) },
     endUsers: { listEndUsers: async () => ok({ data: [], has_more: false, next_cursor: null }), findEndUser: async () => null },
@@ -634,6 +659,8 @@ export interface RouteEntry {
 /** Every route of the app once, without middleware. */
 /** Paths of other vendors' APIs, which our document does not describe. */
 const OF_VENDORS = /^\/(?:v1\/(?:responses|conversations|chat|messages)(?:\/|$)|api\/|mcp(?:\/|$))/;
+/** Chat platforms send to these, without a key. */
+const OF_PLATFORMS = /^\/webhooks\//;
 
 export function listAll(app: OpenAPIHono<HttpEnv>): readonly RouteEntry[] {
   const names = new Set(app.routes.filter(({ method }) => method !== "ALL").map(({ method, path }) => `${method} ${path}`));
@@ -641,7 +668,7 @@ export function listAll(app: OpenAPIHono<HttpEnv>): readonly RouteEntry[] {
 }
 
 /** The routes of the native API. */
-export const listRoutes = (app: OpenAPIHono<HttpEnv>): readonly RouteEntry[] => listAll(app).filter(({ path }) => !OF_VENDORS.test(path));
+export const listRoutes = (app: OpenAPIHono<HttpEnv>): readonly RouteEntry[] => listAll(app).filter(({ path }) => !OF_VENDORS.test(path) && !OF_PLATFORMS.test(path));
 
 /** The routes in the words of other vendors' APIs. */
 export const listVendorRoutes = (app: OpenAPIHono<HttpEnv>): readonly RouteEntry[] =>
@@ -667,6 +694,8 @@ const params: Readonly<Record<string, string>> = {
   schedule_name: "briefing",
   file: "start.js",
   server_name: "github",
+  channel_name: "support",
+  user_id: "4711",
   branch: "2",
   tenant_id: FOREIGN_TENANT,
   file_id: makeId("fil"),
@@ -722,6 +751,13 @@ const ENDINGS: readonly (readonly [ending: string, body: unknown])[] = [
   ["/replay", { since: 0 }],
 ];
 
+/** The secret is the example of the Standard Webhooks specification. */
+export const CHANNEL_SECRETS = {
+  signature: "standard_webhooks",
+  secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+  reply_url: "https://example.com/replies",
+} as const;
+
 /** A valid body of a route that needs one. */
 export function sampleBody({ method, path }: RouteEntry): unknown {
   if (method === "GET" || method === "DELETE") return undefined;
@@ -729,6 +765,8 @@ export function sampleBody({ method, path }: RouteEntry): unknown {
   if (ending) return ending[1];
   if (path.startsWith("/v1/tools/")) return { url: "https://api.example.com/weather", parameters: { type: "object" } };
   if (path.startsWith("/v1/mcp_servers/")) return { url: "https://mcp.example.com/mcp" };
+  if (path.endsWith("/pairing-codes")) return undefined;
+  if (path.startsWith("/v1/channels/")) return { type: "generic", credentials: CHANNEL_SECRETS };
   if (path.startsWith("/v1/credentials/")) return { api_key: "sk-a-key-for-tests" };
   if (path.startsWith("/v1/models/")) return { provider: "embedded", context_window: 16_000, max_output: 1_000 };
   if (path.startsWith("/v1/admin/keys")) return { name: "on call", role: "operate" };

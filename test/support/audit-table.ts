@@ -59,6 +59,10 @@ export const AUDITED: Readonly<Record<string, AuditEntry["action"]>> = {
   testWebhookEndpoint: "webhook_endpoint.tested",
   replayWebhookDelivery: "webhook_deliveries.replayed",
   replayWebhookDeliveries: "webhook_deliveries.replayed",
+  putChannel: "channel.put",
+  deleteChannel: "channel.deleted",
+  createPairingCode: "channel.code_made",
+  unpairUser: "channel.user_unpaired",
 };
 
 /** The action of an admin's operation in the deployment's log. */

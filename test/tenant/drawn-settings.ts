@@ -77,6 +77,22 @@ const retention = fc.record({
   by_policy: fc.constant({ verbatim: { erase_sessions_after_days: null } }),
 });
 
+const channel = fc.record({
+  type: fc.constantFrom("telegram", "slack", "discord", "whatsapp", "generic"),
+  session_per: fc.constantFrom("user", "thread", "chat"),
+  policy: fc.constantFrom(null, "verbatim", { preset: "balanced", keep: { ratio: 0.5 } }),
+  system: fc.option(
+    text.filter((said) => said.length > 0),
+    { nil: null },
+  ),
+  access: fc.oneof(
+    fc.constant({ mode: "open" }),
+    fc.record({ mode: fc.constantFrom("allow_list", "pairing"), users: fc.array(word, { maxLength: 3 }) }),
+  ),
+  groups: fc.constantFrom("addressed", "all", "none"),
+  streaming: fc.boolean(),
+});
+
 const toLine = (kind: SettingKind, name: string, value: unknown): Line => ({ type: "setting", kind, name, value });
 const listKind = (kind: SettingKind, value: fc.Arbitrary<unknown>, maxLength: number): fc.Arbitrary<Line[]> =>
   fc.array(
@@ -97,5 +113,6 @@ export const drawnSettings: fc.Arbitrary<readonly Line[]> = fc
       retention.map((value) => toLine("retention", "rules", value)),
       { maxLength: 1 },
     ),
+    listKind("channel", channel, 3),
   )
   .map((lists) => [...new Map(lists.flat().map((line) => [toSettingKey(line), line])).values()]);

@@ -70,7 +70,7 @@ async function seal(lines: readonly object[]): Promise<Uint8Array<ArrayBuffer>> 
   for (const line of lines) writer.add(JSON.stringify(line));
   return (await writer.seal({ sessions: 0, lines: lines.length })).bytes;
 }
-const HEADER = { type: "header", format: "longhand.export", version: 2, of: "tenant", made_at: 1, settings: SETTING_KINDS };
+const HEADER = { type: "header", format: "longhand.export", version: 3, of: "tenant", made_at: 1, settings: SETTING_KINDS };
 const toLines = (tenant: Tenant): Lines => listAllSettings(tenant).map(toSettingLine);
 const setting = (kind: SettingKind, name: string, value: unknown): LineOf<"setting"> => ({ type: "setting", kind, name, value });
 const MODEL = { provider: "openai", upstream_id: "gpt-5", base_url: null, context_window: 128_000, max_output: 8_192 };
@@ -148,6 +148,7 @@ describe("a key", () => {
       tenant: setting("tenant", "allowed_origins", ["https://app.example.com"]),
       retention: setting("retention", "rules", { erase_sessions_after_days: 30 }),
       key: setting("key", makeId("key", 9), {}),
+      channel: setting("channel", "support", { type: "generic" }),
     };
     const before = toLines(tenant);
 
@@ -277,7 +278,7 @@ describe("a hostile file", () => {
     ["a kind of a newer version", [HEADER, { ...one, kind: "webhook" }], /^line 2: kind/],
     ["a line of a newer version", [HEADER, { type: "webhook" }], /^line 2: type/],
     ["a setting with a property that no request may have", [HEADER, { ...one, value: JSON.parse('{"__proto__":{"a":1}}') }], /^line 2: /],
-    ["a version that is not there yet", [{ ...HEADER, version: 3 }], /^line 1: version/],
+    ["a version that is not there yet", [{ ...HEADER, version: 4 }], /^line 1: version/],
   ])("is refused with the line: %s", async (_, lines, fault) => {
     const tenant = newMemoryTenant();
     const before = toLines(tenant);

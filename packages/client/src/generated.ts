@@ -1374,6 +1374,134 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/channels": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List channels
+         * @description Lists the tenant's channels. Secrets are never returned.
+         */
+        get: operations["listChannels"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/channels/{channel_name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a channel
+         * @description Shows the settings of a channel, the names of its secrets, and where its platform sends webhooks.
+         */
+        get: operations["getChannel"];
+        /**
+         * Create or replace a channel
+         * @description Stores the settings of a bot on a chat platform. A field that is not named has its default, except for `credentials`: without them the stored ones stay. New sessions have the new model, policy, system prompt and tools.
+         */
+        put: operations["putChannel"];
+        post?: never;
+        /**
+         * Delete a channel
+         * @description Removes the channel with its secrets, paired users and log. Its webhooks are refused within 30 seconds. Its sessions stay.
+         */
+        delete: operations["deleteChannel"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/channels/{channel_name}/pairing-codes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make a pairing code
+         * @description Makes a code for one person, who sends it to the bot within an hour and may talk to it from then on. The channel's `access.mode` must be `pairing`. The code is shown this once.
+         */
+        post: operations["createPairingCode"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/channels/{channel_name}/users": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List paired users
+         * @description Lists the people who sent a pairing code. Those that the channel's `access.users` names are not among them.
+         */
+        get: operations["listPairedUsers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/channels/{channel_name}/users/{user_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Unpair a user
+         * @description Within 30 seconds the bot does not answer the person any more. Their sessions stay.
+         */
+        delete: operations["unpairUser"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/channels/{channel_name}/log": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a channel's log
+         * @description Lists why the bot did not answer: replies and attachments that failed, deliveries that were ignored, signatures that were refused. At most 1,000 entries and 30 days are kept. It holds ids, never messages.
+         */
+        get: operations["listChannelLog"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/files": {
         parameters: {
             query?: never;
@@ -8250,7 +8378,7 @@ export interface components {
             /** @description The id of an API key */
             id: string;
             name: string;
-            scopes: ("sessions:read" | "sessions:write" | "sessions:erase" | "files:read" | "files:write" | "models:write" | "credentials:write" | "tools:read" | "tools:write" | "settings:write" | "retention:write" | "usage:read" | "exports:write" | "webhooks:read" | "webhooks:write" | "keys:write" | "audit:read")[];
+            scopes: ("sessions:read" | "sessions:write" | "sessions:erase" | "files:read" | "files:write" | "models:write" | "credentials:write" | "tools:read" | "tools:write" | "settings:write" | "retention:write" | "usage:read" | "exports:write" | "webhooks:read" | "webhooks:write" | "keys:write" | "audit:read" | "channels:read" | "channels:write")[];
             restriction: components["schemas"]["KeyRestriction"];
             /** @description Epoch milliseconds */
             created_at: number;
@@ -8283,7 +8411,7 @@ export interface components {
         CreateKey: {
             name: string;
             /** @description Default: the scopes of the calling key. The admin's default is all scopes. With a restriction, those of them that it allows */
-            scopes?: ("sessions:read" | "sessions:write" | "sessions:erase" | "files:read" | "files:write" | "models:write" | "credentials:write" | "tools:read" | "tools:write" | "settings:write" | "retention:write" | "usage:read" | "exports:write" | "webhooks:read" | "webhooks:write" | "keys:write" | "audit:read")[];
+            scopes?: ("sessions:read" | "sessions:write" | "sessions:erase" | "files:read" | "files:write" | "models:write" | "credentials:write" | "tools:read" | "tools:write" | "settings:write" | "retention:write" | "usage:read" | "exports:write" | "webhooks:read" | "webhooks:write" | "keys:write" | "audit:read" | "channels:read" | "channels:write")[];
             restriction?: components["schemas"]["CreateKeyRestriction"];
             /** @description Epoch milliseconds */
             expires_at?: number | null;
@@ -8638,6 +8766,446 @@ export interface components {
              */
             allowed_tools?: string[] | null;
         };
+        Channel: {
+            name: string;
+            /** @enum {string} */
+            type: "telegram" | "slack" | "discord" | "whatsapp" | "generic";
+            /**
+             * @description What has one session: `chat`, each private chat or group; `thread`, each thread of a chat; `user`, each person, in all chats of the channel
+             * @enum {string}
+             */
+            session_per: "user" | "thread" | "chat";
+            /** @description The model of new sessions. Null: the tenant's default */
+            model: string | null;
+            /** @description The policy of new sessions. Null: the tenant's */
+            policy: ("oneclaw" | "opal" | "odincode" | "yeoman" | "balanced" | "economy" | "retain" | "verbatim") | {
+                /** @enum {string} */
+                preset?: "oneclaw" | "opal" | "odincode" | "yeoman" | "balanced" | "economy" | "retain" | "verbatim";
+                trigger?: {
+                    /**
+                     * @description When the policy considers a compaction: in the background after a response, before a turn, or before each model call
+                     * @enum {string}
+                     */
+                    at?: "after_response" | "before_turn" | "each_call";
+                    /** @description Compact when the next request would exceed this share of the window; null: no such bound */
+                    window_ratio?: number | null;
+                    /** @description Compact when the next request would exceed this share of the usable window (the window less the reserve); null: no such bound */
+                    usable_ratio?: number | null;
+                    /**
+                     * @description Whether a request must exceed the threshold (`exceeded`) or only reach it (`reached`)
+                     * @enum {string}
+                     */
+                    bound?: "exceeded" | "reached";
+                    /** @description Compact when the cost of re-reading what a compaction would remove has reached this many times the price of the compaction, within this epoch; null: never for this reason */
+                    rent_factor?: number | null;
+                    /** @description The newest tokens that count as wanted verbatim: re-reading them adds nothing to the cache read cost */
+                    rent_free_tokens?: number;
+                    /** @description Least share of the next request that a compaction triggered by the cache read cost must free */
+                    min_gain_ratio?: number;
+                };
+                keep?: {
+                    /** @description Share of what `keep.of` names that the newest messages may take up, verbatim */
+                    ratio?: number;
+                    /**
+                     * @description What `ratio` refers to: the window, or the usable window (the window less the reserve)
+                     * @enum {string}
+                     */
+                    of?: "window" | "usable";
+                    /** @description Maximum tokens that stay verbatim; null: only `ratio` applies */
+                    max_tokens?: number | null;
+                    /** @description Minimum tokens that stay verbatim, if the window allows it */
+                    min_tokens?: number;
+                    /** @description Number of newest messages that stay verbatim, instead of a share, rounded up to whole exchange groups; null: `ratio` applies */
+                    messages?: number | null;
+                    /** @description Share of the window that stays verbatim after a provider refused a request as too long */
+                    emergency_ratio?: number;
+                    /** @description Tokens that stay verbatim in a manual compaction; null: `ratio` applies */
+                    manual_tokens?: number | null;
+                    /**
+                     * @description Where the tail begins: `fits`, the longest tail within the budget; `fills`, the shortest that reaches it; both may extend the tail by up to a quarter to begin with a user message; `next_user`, the first user message after the budget is exceeded
+                     * @enum {string}
+                     */
+                    cut?: "fits" | "fills" | "next_user";
+                    /** @description Minimum messages at the beginning of a cut turn for which that beginning gets its own summary; null: never */
+                    split_turn_messages?: number | null;
+                    /** @description Whether system messages inside the conversation stay verbatim, in front of the kept messages */
+                    system_messages?: boolean;
+                };
+                results?: {
+                    /** @description Maximum characters of a recorded tool result; a longer result is truncated */
+                    max_chars?: number;
+                    /**
+                     * @description Which part of a longer result is recorded: its beginning and a marker (`head`), or a notice and both ends (`head_tail`), cut between JSON elements, lines or characters
+                     * @enum {string}
+                     */
+                    cut?: "head" | "head_tail";
+                    /**
+                     * @description When old tool results are replaced by a placeholder: never, together when an epoch ends, or before each model call
+                     * @enum {string}
+                     */
+                    clear?: "never" | "at_epoch" | "each_call";
+                    /** @description Number of newest tool results that are never cleared */
+                    keep_full?: number;
+                    /** @description With `clear: at_epoch`: clearing alone is enough when it frees this share of the next request */
+                    clear_gain_ratio?: number;
+                    /** @description When an epoch ends, results in the tail beyond this number of newest ones are shortened to both ends; null: they stay */
+                    preview_beyond?: number | null;
+                    /** @description Characters of a shortened result at each end */
+                    preview_chars?: number;
+                    /** @description By tool name: the number of its newest results that are neither cleared nor shortened. `keep_full` and `preview_beyond` then count only other tools' results. At most 64 tools */
+                    keep_tools?: {
+                        [key: string]: number;
+                    };
+                    /** @description Tools whose results are never cleared or shortened, except by the guard when nothing else helps. At most 64 */
+                    exclude_tools?: string[];
+                };
+                summary?: {
+                    /**
+                     * @description The form of a summary: a short narrative, fixed sections, a note with counts and files that is made without a model, or no summary
+                     * @enum {string}
+                     */
+                    form?: "narrative" | "structured" | "note" | "none";
+                    /**
+                     * @description Where a request contains the summary: before the system prompt, as a system message after it, or as a user message
+                     * @enum {string}
+                     */
+                    placement?: "system-prefix" | "system-message" | "user-message";
+                    /** @description Maximum tokens of one summary */
+                    max_tokens?: number;
+                    /** @description New summaries are appended to the earlier ones. When all together exceed this share of the usable window, they are merged into one; null: there is always one summary */
+                    chain_ratio?: number | null;
+                    /** @description After this many merges, the next one also re-reads the newest of the summarised messages, at most twice the new tokens, to correct drift; null: never */
+                    rebuild_after?: number | null;
+                    /**
+                     * @description How a summary is requested: always as a transcript, or as the turn's own request with an added instruction when reading that from the provider's cache is cheaper
+                     * @enum {string}
+                     */
+                    mode?: "transcript" | "cheaper";
+                    /**
+                     * @description Whether secrets are replaced by `[secret:kind]` in what a summariser reads and in the summary that is kept: private keys, tokens, keys of known providers, passwords, card numbers. The record and the messages that stay in the view are not changed. `secrets`: every summary is requested as a transcript
+                     * @enum {string}
+                     */
+                    redact?: "off" | "secrets";
+                    /** @description Maximum summariser calls before the compaction fails */
+                    attempts?: number;
+                    /** @description Models that write summaries, in order: after a failed attempt the next one is called. A model that is unknown or whose window is too small is skipped. At most 4. Empty: the session's model */
+                    models?: string[];
+                    /** @description Timeout of one summariser call, in milliseconds */
+                    timeout_ms?: number;
+                    /** @description What summaries should pay attention to and how to word them, at most 4,000 characters. Added to the summariser's own rules, which stay in force; null: only those rules. The session's `summary_instructions` take precedence. Choosing a preset for a session or tenant does not change this parameter */
+                    instructions?: string | null;
+                };
+                tools?: {
+                    /** @description Maximum model calls in one turn, each with its round of tools; the turn then ends as `round_limit` */
+                    max_rounds?: number;
+                };
+                /**
+                 * @description Whether the model is offered `memory_query` to search the record once something is out of its view
+                 * @enum {string}
+                 */
+                recall?: "offered" | "off";
+                /** @description Models that answer, in this order, when the session's model fails before its first token and retries do not help. A model whose window is too small for the conversation is skipped. At most 4 */
+                fallback_models?: string[];
+                /**
+                 * @description When no summary can be made: the oldest messages leave the view, a note with counts replaces them, or nothing changes
+                 * @enum {string}
+                 */
+                on_failure?: "drop" | "note" | "none";
+                /** @description The window assumed for a model whose window is unknown, reported as `assumed_window`: a number of tokens, or 32,768 (`conservative`); null: never compact */
+                unknown_window?: number | "conservative" | null;
+                /**
+                 * @description How the trigger estimates tokens that the provider has not counted: by script and kind of text, with padding; or characters divided by 4. The guard always uses the first
+                 * @enum {string}
+                 */
+                estimator?: "by_script" | "chars_4";
+                /** @description When the guard drops messages, it continues down to this share of the usable window */
+                guard_target_ratio?: number;
+                /** @description The model that writes the title of a session without one after its first completed turn, in one short call; null: none. Choosing a preset for a session or tenant does not change this parameter */
+                title_model?: string | null;
+            } | null;
+            /** @description The system prompt of new sessions */
+            system: string | null;
+            /** @description Names of registered tools, for new sessions. Null: none */
+            tools: string[] | null;
+            /** @description The commands that the bot knows */
+            commands: ("start" | "reset" | "compact" | "context" | "undo" | "forget" | "help")[];
+            /** @description Who may talk to the bot: everyone; the listed users of the platform; or those and whoever sends a pairing code, which the tenant makes and passes on */
+            access: {
+                /** @enum {string} */
+                mode: "open";
+            } | {
+                /** @enum {string} */
+                mode: "allow_list";
+                users: string[];
+            } | {
+                /** @enum {string} */
+                mode: "pairing";
+                /** @default [] */
+                users?: string[];
+            };
+            /**
+             * @description Which messages of groups the bot answers: those that address it, all, or none. The others are not recorded
+             * @enum {string}
+             */
+            groups: "addressed" | "all" | "none";
+            /** @description The reply appears while it is written, where the platform lets a bot edit its messages */
+            streaming: boolean;
+            /** @description BCP 47, for the bot's own words. Null: the user's language */
+            language: string | null;
+            /** @description Names of the secrets that are stored. Their values are never shown. Empty: the channel was restored without them, and is not served until they are put */
+            credentials: string[];
+            /** @description Where the platform sends its webhooks, on this deployment's address */
+            webhook_path: string;
+            /** @description Epoch milliseconds */
+            created_at: number;
+            /** @description Epoch milliseconds */
+            updated_at: number;
+        };
+        PutChannel: {
+            /** @enum {string} */
+            type: "telegram" | "slack" | "discord" | "whatsapp" | "generic";
+            /** @description The secrets of the platform, by the names that the page of the type has. Stored sealed and never shown again. Absent: the stored ones stay; another type needs new ones */
+            credentials?: {
+                [key: string]: unknown;
+            };
+            /**
+             * @description What has one session: `chat`, each private chat or group; `thread`, each thread of a chat; `user`, each person, in all chats of the channel
+             * @default chat
+             * @enum {string}
+             */
+            session_per?: "user" | "thread" | "chat";
+            /** @default null */
+            model?: string | null;
+            /**
+             * @description The policy of new sessions. Null: the tenant's
+             * @default null
+             */
+            policy?: ("oneclaw" | "opal" | "odincode" | "yeoman" | "balanced" | "economy" | "retain" | "verbatim") | {
+                /** @enum {string} */
+                preset?: "oneclaw" | "opal" | "odincode" | "yeoman" | "balanced" | "economy" | "retain" | "verbatim";
+                trigger?: {
+                    /**
+                     * @description When the policy considers a compaction: in the background after a response, before a turn, or before each model call
+                     * @enum {string}
+                     */
+                    at?: "after_response" | "before_turn" | "each_call";
+                    /** @description Compact when the next request would exceed this share of the window; null: no such bound */
+                    window_ratio?: number | null;
+                    /** @description Compact when the next request would exceed this share of the usable window (the window less the reserve); null: no such bound */
+                    usable_ratio?: number | null;
+                    /**
+                     * @description Whether a request must exceed the threshold (`exceeded`) or only reach it (`reached`)
+                     * @enum {string}
+                     */
+                    bound?: "exceeded" | "reached";
+                    /** @description Compact when the cost of re-reading what a compaction would remove has reached this many times the price of the compaction, within this epoch; null: never for this reason */
+                    rent_factor?: number | null;
+                    /** @description The newest tokens that count as wanted verbatim: re-reading them adds nothing to the cache read cost */
+                    rent_free_tokens?: number;
+                    /** @description Least share of the next request that a compaction triggered by the cache read cost must free */
+                    min_gain_ratio?: number;
+                };
+                keep?: {
+                    /** @description Share of what `keep.of` names that the newest messages may take up, verbatim */
+                    ratio?: number;
+                    /**
+                     * @description What `ratio` refers to: the window, or the usable window (the window less the reserve)
+                     * @enum {string}
+                     */
+                    of?: "window" | "usable";
+                    /** @description Maximum tokens that stay verbatim; null: only `ratio` applies */
+                    max_tokens?: number | null;
+                    /** @description Minimum tokens that stay verbatim, if the window allows it */
+                    min_tokens?: number;
+                    /** @description Number of newest messages that stay verbatim, instead of a share, rounded up to whole exchange groups; null: `ratio` applies */
+                    messages?: number | null;
+                    /** @description Share of the window that stays verbatim after a provider refused a request as too long */
+                    emergency_ratio?: number;
+                    /** @description Tokens that stay verbatim in a manual compaction; null: `ratio` applies */
+                    manual_tokens?: number | null;
+                    /**
+                     * @description Where the tail begins: `fits`, the longest tail within the budget; `fills`, the shortest that reaches it; both may extend the tail by up to a quarter to begin with a user message; `next_user`, the first user message after the budget is exceeded
+                     * @enum {string}
+                     */
+                    cut?: "fits" | "fills" | "next_user";
+                    /** @description Minimum messages at the beginning of a cut turn for which that beginning gets its own summary; null: never */
+                    split_turn_messages?: number | null;
+                    /** @description Whether system messages inside the conversation stay verbatim, in front of the kept messages */
+                    system_messages?: boolean;
+                };
+                results?: {
+                    /** @description Maximum characters of a recorded tool result; a longer result is truncated */
+                    max_chars?: number;
+                    /**
+                     * @description Which part of a longer result is recorded: its beginning and a marker (`head`), or a notice and both ends (`head_tail`), cut between JSON elements, lines or characters
+                     * @enum {string}
+                     */
+                    cut?: "head" | "head_tail";
+                    /**
+                     * @description When old tool results are replaced by a placeholder: never, together when an epoch ends, or before each model call
+                     * @enum {string}
+                     */
+                    clear?: "never" | "at_epoch" | "each_call";
+                    /** @description Number of newest tool results that are never cleared */
+                    keep_full?: number;
+                    /** @description With `clear: at_epoch`: clearing alone is enough when it frees this share of the next request */
+                    clear_gain_ratio?: number;
+                    /** @description When an epoch ends, results in the tail beyond this number of newest ones are shortened to both ends; null: they stay */
+                    preview_beyond?: number | null;
+                    /** @description Characters of a shortened result at each end */
+                    preview_chars?: number;
+                    /** @description By tool name: the number of its newest results that are neither cleared nor shortened. `keep_full` and `preview_beyond` then count only other tools' results. At most 64 tools */
+                    keep_tools?: {
+                        [key: string]: number;
+                    };
+                    /** @description Tools whose results are never cleared or shortened, except by the guard when nothing else helps. At most 64 */
+                    exclude_tools?: string[];
+                };
+                summary?: {
+                    /**
+                     * @description The form of a summary: a short narrative, fixed sections, a note with counts and files that is made without a model, or no summary
+                     * @enum {string}
+                     */
+                    form?: "narrative" | "structured" | "note" | "none";
+                    /**
+                     * @description Where a request contains the summary: before the system prompt, as a system message after it, or as a user message
+                     * @enum {string}
+                     */
+                    placement?: "system-prefix" | "system-message" | "user-message";
+                    /** @description Maximum tokens of one summary */
+                    max_tokens?: number;
+                    /** @description New summaries are appended to the earlier ones. When all together exceed this share of the usable window, they are merged into one; null: there is always one summary */
+                    chain_ratio?: number | null;
+                    /** @description After this many merges, the next one also re-reads the newest of the summarised messages, at most twice the new tokens, to correct drift; null: never */
+                    rebuild_after?: number | null;
+                    /**
+                     * @description How a summary is requested: always as a transcript, or as the turn's own request with an added instruction when reading that from the provider's cache is cheaper
+                     * @enum {string}
+                     */
+                    mode?: "transcript" | "cheaper";
+                    /**
+                     * @description Whether secrets are replaced by `[secret:kind]` in what a summariser reads and in the summary that is kept: private keys, tokens, keys of known providers, passwords, card numbers. The record and the messages that stay in the view are not changed. `secrets`: every summary is requested as a transcript
+                     * @enum {string}
+                     */
+                    redact?: "off" | "secrets";
+                    /** @description Maximum summariser calls before the compaction fails */
+                    attempts?: number;
+                    /** @description Models that write summaries, in order: after a failed attempt the next one is called. A model that is unknown or whose window is too small is skipped. At most 4. Empty: the session's model */
+                    models?: string[];
+                    /** @description Timeout of one summariser call, in milliseconds */
+                    timeout_ms?: number;
+                    /** @description What summaries should pay attention to and how to word them, at most 4,000 characters. Added to the summariser's own rules, which stay in force; null: only those rules. The session's `summary_instructions` take precedence. Choosing a preset for a session or tenant does not change this parameter */
+                    instructions?: string | null;
+                };
+                tools?: {
+                    /** @description Maximum model calls in one turn, each with its round of tools; the turn then ends as `round_limit` */
+                    max_rounds?: number;
+                };
+                /**
+                 * @description Whether the model is offered `memory_query` to search the record once something is out of its view
+                 * @enum {string}
+                 */
+                recall?: "offered" | "off";
+                /** @description Models that answer, in this order, when the session's model fails before its first token and retries do not help. A model whose window is too small for the conversation is skipped. At most 4 */
+                fallback_models?: string[];
+                /**
+                 * @description When no summary can be made: the oldest messages leave the view, a note with counts replaces them, or nothing changes
+                 * @enum {string}
+                 */
+                on_failure?: "drop" | "note" | "none";
+                /** @description The window assumed for a model whose window is unknown, reported as `assumed_window`: a number of tokens, or 32,768 (`conservative`); null: never compact */
+                unknown_window?: number | "conservative" | null;
+                /**
+                 * @description How the trigger estimates tokens that the provider has not counted: by script and kind of text, with padding; or characters divided by 4. The guard always uses the first
+                 * @enum {string}
+                 */
+                estimator?: "by_script" | "chars_4";
+                /** @description When the guard drops messages, it continues down to this share of the usable window */
+                guard_target_ratio?: number;
+                /** @description The model that writes the title of a session without one after its first completed turn, in one short call; null: none. Choosing a preset for a session or tenant does not change this parameter */
+                title_model?: string | null;
+            } | null;
+            /** @default null */
+            system?: string | null;
+            /**
+             * @description Names of registered HTTP tools, and of MCP servers, which offer all of their tools. Null: none
+             * @default null
+             */
+            tools?: string[] | null;
+            /**
+             * @default [
+             *       "start",
+             *       "reset",
+             *       "compact",
+             *       "context",
+             *       "undo",
+             *       "forget",
+             *       "help"
+             *     ]
+             */
+            commands?: ("start" | "reset" | "compact" | "context" | "undo" | "forget" | "help")[];
+            /**
+             * @description Who may talk to the bot: everyone; the listed users of the platform; or those and whoever sends a pairing code, which the tenant makes and passes on
+             * @default {
+             *       "mode": "open"
+             *     }
+             */
+            access?: {
+                /** @enum {string} */
+                mode: "open";
+            } | {
+                /** @enum {string} */
+                mode: "allow_list";
+                users: string[];
+            } | {
+                /** @enum {string} */
+                mode: "pairing";
+                /** @default [] */
+                users?: string[];
+            };
+            /**
+             * @description Which messages of groups the bot answers: those that address it, all, or none. The others are not recorded
+             * @default addressed
+             * @enum {string}
+             */
+            groups?: "addressed" | "all" | "none";
+            /**
+             * @description The reply appears while it is written, where the platform lets a bot edit its messages
+             * @default true
+             */
+            streaming?: boolean;
+            /** @default null */
+            language?: string | null;
+        };
+        PairingCode: {
+            /** @description Shown this once. The first person who sends it to the bot may talk to it */
+            code: string;
+            /** @description Epoch milliseconds */
+            expires_at: number;
+        };
+        PairedUser: {
+            /** @description The platform's id of the person */
+            user_id: string;
+            /** @description Epoch milliseconds */
+            paired_at: number;
+        };
+        ChannelLogEntry: {
+            id: string;
+            /** @description Of the last occurrence, if there were several */
+            at: number;
+            /** @enum {string} */
+            kind: "reply_failed" | "attachment_failed" | "delivery_ignored" | "delivery_malformed" | "signature_refused";
+            /** @description A few words. It never quotes a message */
+            reason: string;
+            /** @description 1, except for what is counted by the hour: refused signatures, and deliveries that were ignored or malformed */
+            count: number;
+            /** @description The platform's id of the delivery */
+            delivery: string | null;
+            /** @description The id of a session */
+            session_id: string | null;
+            /** @description The id of a turn */
+            turn_id: string | null;
+        };
         /** @description A stored image or document. Its content never changes */
         File: {
             /** @description The id of a file */
@@ -8987,7 +9555,7 @@ export interface components {
             /** @description Of an export of one end user's sessions */
             end_user: string | null;
             /** @description The settings that are in it: those that the key which asked for the export may read. Only an export of the tenant has some */
-            settings: ("credential" | "model" | "tool" | "mcp_server" | "tenant" | "retention" | "key")[];
+            settings: ("credential" | "model" | "tool" | "mcp_server" | "tenant" | "retention" | "key" | "channel")[];
             /**
              * @description failed: the store could not be written, or a session changed too often
              * @enum {string}
@@ -9032,7 +9600,7 @@ export interface components {
             /** @description Where the file has it: the number of its first line, from 1 */
             line: number;
             /** @enum {string} */
-            kind: "credential" | "model" | "tool" | "mcp_server" | "tenant" | "retention" | "key";
+            kind: "credential" | "model" | "tool" | "mcp_server" | "tenant" | "retention" | "key" | "channel";
             name: string;
             /**
              * @description created, replaced: it is as in the file. exists: it was already. differs: the tenant has another one, which is left as it is. needs_credential: store the credential; what names it is there. needs_key: make a new key. forbidden: the calling key has not the scope
@@ -9091,7 +9659,7 @@ export interface components {
             /** @description Where the file has it: the number of its first line, from 1 */
             line: number;
             /** @enum {string} */
-            kind: "session" | "credential" | "model" | "tool" | "mcp_server" | "tenant" | "retention" | "key";
+            kind: "session" | "credential" | "model" | "tool" | "mcp_server" | "tenant" | "retention" | "key" | "channel";
             /** @description The session's id, or the setting's name */
             name: string;
             /** @enum {string} */
@@ -9887,7 +10455,7 @@ export interface components {
             recorded_at?: number;
             actor: components["schemas"]["AuditActor"];
             /** @enum {string} */
-            action: "tenant.created" | "tenant.rebuilt" | "tenant.suspended" | "tenant.resumed" | "tenant.move_begun" | "tenant.moved" | "tenant.move_cancelled" | "settings.changed" | "retention.changed" | "key.created" | "key.rotated" | "key.revoked" | "model.put" | "model.deleted" | "credential.put" | "credential.deleted" | "credentials.resealed" | "tool.put" | "tool.deleted" | "mcp_server.put" | "mcp_server.refreshed" | "mcp_server.deleted" | "file.deleted" | "session.rebuilt" | "session.rebuilt_and_read" | "content.read_by_admin" | "session.settings_changed" | "session.archived" | "session.unarchived" | "session.rewound" | "pins.set" | "message.redacted" | "compaction.requested" | "compaction.reverted" | "summary.reset" | "draft.edited" | "draft.committed" | "draft.discarded" | "erasure.requested" | "erasure.finished" | "export.created" | "export.deleted" | "export.opened" | "sessions.imported" | "limits.changed" | "admin_key.created" | "admin_key.rotated" | "admin_key.revoked" | "plan.put" | "plan.deleted" | "tenant_list.rebuilt" | "import.begun" | "schedule.set" | "schedule.removed" | "import.deleted" | "webhook_endpoint.created" | "webhook_endpoint.changed" | "webhook_endpoint.secret_rotated" | "webhook_endpoint.deleted" | "webhook_endpoint.disabled" | "webhook_endpoint.tested" | "webhook_deliveries.replayed";
+            action: "tenant.created" | "tenant.rebuilt" | "tenant.suspended" | "tenant.resumed" | "tenant.move_begun" | "tenant.moved" | "tenant.move_cancelled" | "settings.changed" | "retention.changed" | "key.created" | "key.rotated" | "key.revoked" | "model.put" | "model.deleted" | "credential.put" | "credential.deleted" | "credentials.resealed" | "tool.put" | "tool.deleted" | "mcp_server.put" | "mcp_server.refreshed" | "mcp_server.deleted" | "file.deleted" | "session.rebuilt" | "session.rebuilt_and_read" | "content.read_by_admin" | "session.settings_changed" | "session.archived" | "session.unarchived" | "session.rewound" | "pins.set" | "message.redacted" | "compaction.requested" | "compaction.reverted" | "summary.reset" | "draft.edited" | "draft.committed" | "draft.discarded" | "erasure.requested" | "erasure.finished" | "export.created" | "export.deleted" | "export.opened" | "sessions.imported" | "limits.changed" | "admin_key.created" | "admin_key.rotated" | "admin_key.revoked" | "plan.put" | "plan.deleted" | "tenant_list.rebuilt" | "import.begun" | "schedule.set" | "schedule.removed" | "import.deleted" | "webhook_endpoint.created" | "webhook_endpoint.changed" | "webhook_endpoint.secret_rotated" | "webhook_endpoint.deleted" | "webhook_endpoint.disabled" | "webhook_endpoint.tested" | "webhook_deliveries.replayed" | "channel.put" | "channel.deleted" | "channel.code_made" | "channel.user_paired" | "channel.user_unpaired";
             target: components["schemas"]["AuditTarget"];
             /** @description The `x-request-id` of the request. Null if there was none */
             request_id: string | null;
@@ -9907,7 +10475,7 @@ export interface components {
         };
         AuditTarget: {
             /** @enum {string} */
-            type: "tenant" | "key" | "model" | "credential" | "tool" | "mcp_server" | "file" | "session" | "erasure" | "export" | "admin_key" | "plan" | "deployment" | "import" | "webhook_endpoint";
+            type: "tenant" | "key" | "model" | "credential" | "tool" | "mcp_server" | "file" | "session" | "erasure" | "export" | "admin_key" | "plan" | "deployment" | "import" | "webhook_endpoint" | "channel";
             /** @description Its id, or the name that the tenant, or an admin, gave to it */
             id: string;
         };
@@ -9915,7 +10483,7 @@ export interface components {
             /** @description The names of the fields that the request named */
             fields?: string[];
             /** @description The scopes of the new key */
-            scopes?: ("sessions:read" | "sessions:write" | "sessions:erase" | "files:read" | "files:write" | "models:write" | "credentials:write" | "tools:read" | "tools:write" | "settings:write" | "retention:write" | "usage:read" | "exports:write" | "webhooks:read" | "webhooks:write" | "keys:write" | "audit:read")[];
+            scopes?: ("sessions:read" | "sessions:write" | "sessions:erase" | "files:read" | "files:write" | "models:write" | "credentials:write" | "tools:read" | "tools:write" | "settings:write" | "retention:write" | "usage:read" | "exports:write" | "webhooks:read" | "webhooks:write" | "keys:write" | "audit:read" | "channels:read" | "channels:write")[];
             /** @description The end of the new key. Null if it does not expire */
             expires_at?: number | null;
             /** @description The id of the key that comes in its place */
@@ -10527,6 +11095,11 @@ export type Tool = components['schemas']['Tool'];
 export type PutTool = components['schemas']['PutTool'];
 export type McpServer = components['schemas']['McpServer'];
 export type PutMcpServer = components['schemas']['PutMcpServer'];
+export type Channel = components['schemas']['Channel'];
+export type PutChannel = components['schemas']['PutChannel'];
+export type PairingCode = components['schemas']['PairingCode'];
+export type PairedUser = components['schemas']['PairedUser'];
+export type ChannelLogEntry = components['schemas']['ChannelLogEntry'];
 export type File = components['schemas']['File'];
 export type FileUrl = components['schemas']['FileUrl'];
 export type FileErasure = components['schemas']['FileErasure'];
@@ -13440,6 +14013,232 @@ export interface operations {
             };
         };
     };
+    listChannels: {
+        parameters: {
+            query?: {
+                /** @description At most so many; fewer where they are large, and then has_more is true */
+                limit?: number;
+                /** @description next_cursor of the page before */
+                after?: string;
+                /** @description asc: the smallest or oldest first */
+                order?: "asc" | "desc";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page, in order of name */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Channel"][];
+                        has_more: boolean;
+                        next_cursor: string | null;
+                    };
+                };
+            };
+        };
+    };
+    getChannel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name that the tenant gave to the channel */
+                channel_name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The channel */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Channel"];
+                };
+            };
+        };
+    };
+    putChannel: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Change only a resource with this etag: 412 precondition_failed if it has changed since it was read */
+                "If-Match"?: string;
+                /** @description `*`: create only; 412 precondition_failed if the resource exists */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /** @description The name that the tenant gave to the channel */
+                channel_name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PutChannel"];
+            };
+        };
+        responses: {
+            /** @description The channel. Webhooks and chats use the change within 30 seconds */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Channel"];
+                };
+            };
+        };
+    };
+    deleteChannel: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Change only a resource with this etag: 412 precondition_failed if it has changed since it was read */
+                "If-Match"?: string;
+                /** @description `*`: create only; 412 precondition_failed if the resource exists */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /** @description The name that the tenant gave to the channel */
+                channel_name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Removed */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    createPairingCode: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name that the tenant gave to the channel */
+                channel_name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The code */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PairingCode"];
+                };
+            };
+        };
+    };
+    listPairedUsers: {
+        parameters: {
+            query?: {
+                /** @description At most so many; fewer where they are large, and then has_more is true */
+                limit?: number;
+                /** @description next_cursor of the page before */
+                after?: string;
+                /** @description asc: the smallest or oldest first */
+                order?: "asc" | "desc";
+            };
+            header?: never;
+            path: {
+                /** @description The name that the tenant gave to the channel */
+                channel_name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page, in order of id */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["PairedUser"][];
+                        has_more: boolean;
+                        next_cursor: string | null;
+                    };
+                };
+            };
+        };
+    };
+    unpairUser: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name that the tenant gave to the channel */
+                channel_name: string;
+                /** @description The platform's id of the person */
+                user_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Unpaired */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    listChannelLog: {
+        parameters: {
+            query?: {
+                /** @description At most so many; fewer where they are large, and then has_more is true */
+                limit?: number;
+                /** @description next_cursor of the page before */
+                after?: string;
+                /** @description desc: the newest first */
+                order?: "asc" | "desc";
+            };
+            header?: never;
+            path: {
+                /** @description The name that the tenant gave to the channel */
+                channel_name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of the log */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["ChannelLogEntry"][];
+                        has_more: boolean;
+                        next_cursor: string | null;
+                    };
+                };
+            };
+        };
+    };
     listFiles: {
         parameters: {
             query?: {
@@ -14683,7 +15482,7 @@ export interface operations {
                 /** @description asc: the oldest first */
                 order?: "asc" | "desc";
                 /** @description Only entries of this action */
-                action?: "tenant.created" | "tenant.rebuilt" | "tenant.suspended" | "tenant.resumed" | "tenant.move_begun" | "tenant.moved" | "tenant.move_cancelled" | "settings.changed" | "retention.changed" | "key.created" | "key.rotated" | "key.revoked" | "model.put" | "model.deleted" | "credential.put" | "credential.deleted" | "credentials.resealed" | "tool.put" | "tool.deleted" | "mcp_server.put" | "mcp_server.refreshed" | "mcp_server.deleted" | "file.deleted" | "session.rebuilt" | "session.rebuilt_and_read" | "content.read_by_admin" | "session.settings_changed" | "session.archived" | "session.unarchived" | "session.rewound" | "pins.set" | "message.redacted" | "compaction.requested" | "compaction.reverted" | "summary.reset" | "draft.edited" | "draft.committed" | "draft.discarded" | "erasure.requested" | "erasure.finished" | "export.created" | "export.deleted" | "export.opened" | "sessions.imported" | "limits.changed" | "admin_key.created" | "admin_key.rotated" | "admin_key.revoked" | "plan.put" | "plan.deleted" | "tenant_list.rebuilt" | "import.begun" | "schedule.set" | "schedule.removed" | "import.deleted" | "webhook_endpoint.created" | "webhook_endpoint.changed" | "webhook_endpoint.secret_rotated" | "webhook_endpoint.deleted" | "webhook_endpoint.disabled" | "webhook_endpoint.tested" | "webhook_deliveries.replayed";
+                action?: "tenant.created" | "tenant.rebuilt" | "tenant.suspended" | "tenant.resumed" | "tenant.move_begun" | "tenant.moved" | "tenant.move_cancelled" | "settings.changed" | "retention.changed" | "key.created" | "key.rotated" | "key.revoked" | "model.put" | "model.deleted" | "credential.put" | "credential.deleted" | "credentials.resealed" | "tool.put" | "tool.deleted" | "mcp_server.put" | "mcp_server.refreshed" | "mcp_server.deleted" | "file.deleted" | "session.rebuilt" | "session.rebuilt_and_read" | "content.read_by_admin" | "session.settings_changed" | "session.archived" | "session.unarchived" | "session.rewound" | "pins.set" | "message.redacted" | "compaction.requested" | "compaction.reverted" | "summary.reset" | "draft.edited" | "draft.committed" | "draft.discarded" | "erasure.requested" | "erasure.finished" | "export.created" | "export.deleted" | "export.opened" | "sessions.imported" | "limits.changed" | "admin_key.created" | "admin_key.rotated" | "admin_key.revoked" | "plan.put" | "plan.deleted" | "tenant_list.rebuilt" | "import.begun" | "schedule.set" | "schedule.removed" | "import.deleted" | "webhook_endpoint.created" | "webhook_endpoint.changed" | "webhook_endpoint.secret_rotated" | "webhook_endpoint.deleted" | "webhook_endpoint.disabled" | "webhook_endpoint.tested" | "webhook_deliveries.replayed" | "channel.put" | "channel.deleted" | "channel.code_made" | "channel.user_paired" | "channel.user_unpaired";
                 /** @description Only entries of the key, access token or admin key with this id */
                 actor?: string;
                 /** @description Only entries about what has this id or name */
@@ -14721,7 +15520,7 @@ export interface operations {
                 /** @description asc: the oldest first */
                 order?: "asc" | "desc";
                 /** @description Only entries of this action */
-                action?: "tenant.created" | "tenant.rebuilt" | "tenant.suspended" | "tenant.resumed" | "tenant.move_begun" | "tenant.moved" | "tenant.move_cancelled" | "settings.changed" | "retention.changed" | "key.created" | "key.rotated" | "key.revoked" | "model.put" | "model.deleted" | "credential.put" | "credential.deleted" | "credentials.resealed" | "tool.put" | "tool.deleted" | "mcp_server.put" | "mcp_server.refreshed" | "mcp_server.deleted" | "file.deleted" | "session.rebuilt" | "session.rebuilt_and_read" | "content.read_by_admin" | "session.settings_changed" | "session.archived" | "session.unarchived" | "session.rewound" | "pins.set" | "message.redacted" | "compaction.requested" | "compaction.reverted" | "summary.reset" | "draft.edited" | "draft.committed" | "draft.discarded" | "erasure.requested" | "erasure.finished" | "export.created" | "export.deleted" | "export.opened" | "sessions.imported" | "limits.changed" | "admin_key.created" | "admin_key.rotated" | "admin_key.revoked" | "plan.put" | "plan.deleted" | "tenant_list.rebuilt" | "import.begun" | "schedule.set" | "schedule.removed" | "import.deleted" | "webhook_endpoint.created" | "webhook_endpoint.changed" | "webhook_endpoint.secret_rotated" | "webhook_endpoint.deleted" | "webhook_endpoint.disabled" | "webhook_endpoint.tested" | "webhook_deliveries.replayed";
+                action?: "tenant.created" | "tenant.rebuilt" | "tenant.suspended" | "tenant.resumed" | "tenant.move_begun" | "tenant.moved" | "tenant.move_cancelled" | "settings.changed" | "retention.changed" | "key.created" | "key.rotated" | "key.revoked" | "model.put" | "model.deleted" | "credential.put" | "credential.deleted" | "credentials.resealed" | "tool.put" | "tool.deleted" | "mcp_server.put" | "mcp_server.refreshed" | "mcp_server.deleted" | "file.deleted" | "session.rebuilt" | "session.rebuilt_and_read" | "content.read_by_admin" | "session.settings_changed" | "session.archived" | "session.unarchived" | "session.rewound" | "pins.set" | "message.redacted" | "compaction.requested" | "compaction.reverted" | "summary.reset" | "draft.edited" | "draft.committed" | "draft.discarded" | "erasure.requested" | "erasure.finished" | "export.created" | "export.deleted" | "export.opened" | "sessions.imported" | "limits.changed" | "admin_key.created" | "admin_key.rotated" | "admin_key.revoked" | "plan.put" | "plan.deleted" | "tenant_list.rebuilt" | "import.begun" | "schedule.set" | "schedule.removed" | "import.deleted" | "webhook_endpoint.created" | "webhook_endpoint.changed" | "webhook_endpoint.secret_rotated" | "webhook_endpoint.deleted" | "webhook_endpoint.disabled" | "webhook_endpoint.tested" | "webhook_deliveries.replayed" | "channel.put" | "channel.deleted" | "channel.code_made" | "channel.user_paired" | "channel.user_unpaired";
                 /** @description Only entries of the key, access token or admin key with this id */
                 actor?: string;
                 /** @description Only entries about what has this id or name */

@@ -56,6 +56,8 @@ export const DELETED_WITHOUT_BODY: readonly string[] = [
   "/v1/credentials/{credential_name}",
   "/v1/tools/{tool_name}",
   "/v1/mcp_servers/{server_name}",
+  "/v1/channels/{channel_name}",
+  "/v1/channels/{channel_name}/users/{user_id}",
   "/v1/webhook_endpoints/{endpoint_id}",
   "/v1/admin/plans/{plan_name}",
 ];

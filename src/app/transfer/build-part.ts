@@ -2,7 +2,7 @@
 
 import type { ExportView } from "../../contract/export";
 import type { FileView } from "../../contract/file";
-import { EXPORT_FORMAT, EXPORT_VERSION, SETTINGS_VERSION, type SettingKind } from "../../domain/export-format";
+import { CHANNELS_VERSION, EXPORT_FORMAT, EXPORT_VERSION, SETTINGS_VERSION, type SettingKind } from "../../domain/export-format";
 import type { FileId, SessionId } from "../../domain/ids";
 import { toBase64 } from "../../lib/base64";
 import { type Setting, toSettingKey, toSettingLine } from "../exported-settings";
@@ -80,7 +80,8 @@ export class PartBuilder {
     if (cursor.lines > 0) return;
     const { of, made_at, settings } = facts;
     const plain = { type: "header", format: EXPORT_FORMAT, version: EXPORT_VERSION, of, made_at };
-    this.#write(settings.length === 0 ? plain : { ...plain, version: SETTINGS_VERSION, settings });
+    const version = settings.includes("channel") ? CHANNELS_VERSION : SETTINGS_VERSION;
+    this.#write(settings.length === 0 ? plain : { ...plain, version, settings });
   }
 
   get cursor(): ExportCursor {

@@ -8,6 +8,7 @@ import { id } from "../../contract/ids";
 import type { SettingKind } from "../../domain/export-format";
 import { urlFault } from "../../lib/public-address";
 import { err, ok, type Result } from "../../lib/result";
+import { channelInput, channelName, toChannelSettings } from "./channel";
 import { credentialName } from "./credential";
 import { modelInput, modelName, refuseModelUrl, toOverride } from "./model";
 import { retentionInput, toSetting } from "./retention";
@@ -96,6 +97,13 @@ const parseRetention: Parse = (name, value) =>
     then(check(retentionInput, "value", value), (input) => ok({ kind: "retention", name: "rules", value: toSetting(input) })),
   );
 
+const parseChannel: Parse = (name, value) =>
+  then(check(channelName, "name", name), () =>
+    then(check(channelInput.omit({ credentials: true }), "value", value), (input) =>
+      ok({ kind: "channel", name, value: toChannelSettings(input) }),
+    ),
+  );
+
 const PARSERS: Readonly<Record<SettingKind, Parse>> = {
   credential: (name) => then(check(credentialName, "name", name), () => ok({ kind: "credential", name })),
   model: parseModel,
@@ -103,6 +111,7 @@ const PARSERS: Readonly<Record<SettingKind, Parse>> = {
   mcp_server: parseMcpServer,
   tenant: parseField,
   retention: parseRetention,
+  channel: parseChannel,
   key: (name) => then(check(id("key"), "name", name), () => ok({ kind: "key", name })),
 };
 

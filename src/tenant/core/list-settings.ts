@@ -4,6 +4,7 @@ import { type Setting, toSettingTag } from "../../app/exported-settings";
 import { NO_RETENTION } from "../../app/retention";
 import { parseLevel } from "../../context/policy-choice";
 import type { SettingKind } from "../../domain/export-format";
+import type { ChannelStore } from "../channels/channel-store";
 import type { CredentialStore } from "../credentials/credential-store";
 import type { Retention } from "../erasure/retention";
 import type { Keys } from "../keys/keys";
@@ -18,6 +19,7 @@ interface SettingStores {
   readonly registry: Registry;
   readonly tools: ToolRegistry;
   readonly keys: Keys;
+  readonly channels: ChannelStore;
   readonly upkeep: { readonly retention: Retention };
 }
 
@@ -63,6 +65,8 @@ const LISTS: Readonly<Record<SettingKind, (tenant: SettingStores) => readonly Se
   mcp_server: listServers,
   tenant: listFields,
   retention: listRetention,
+  channel: ({ channels }) =>
+    channels.list().map(({ name, credentials: _, created_at: __, updated_at: ___, ...value }) => ({ kind: "channel", name, value })),
   key: ({ keys }) => keys.list().map(({ id: name, ...value }) => ({ kind: "key", name, value })),
 };
 

@@ -5,6 +5,7 @@
 
 import { AUDIT_NONCES, AUDIT_TABLES } from "../../audit/audit-tables";
 import type { SyncSql } from "../../lib/sync-sql";
+import { CHANNEL_TABLES } from "../channels/channel-tables";
 import { RETENTION_TABLES } from "../erasure/retention-tables";
 import { BUDGET_TABLES } from "../limits/budget-tables";
 import { LIMIT_TABLES } from "../limits/limit-tables";
@@ -48,6 +49,7 @@ const migrations: readonly (readonly string[])[] = [
   LIMIT_TABLES,
   BUDGET_TABLES,
   WEBHOOK_TABLES,
+  CHANNEL_TABLES,
 ];
 
 /** Reads without creating anything: clients can address an object by a made-up name, and that object must stay empty. */

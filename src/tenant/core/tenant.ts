@@ -13,6 +13,9 @@ import { type Audited, type AuditLog, auditing, createAuditLog } from "../../aud
 import type { PolicyChoice } from "../../context/policy-choice";
 import type { CredentialView } from "../../contract/credential";
 import { startTimer } from "../../lib/timer";
+import { type ChannelLog, createChannelLog } from "../channels/channel-log";
+import { type ChannelStore, createChannelStore } from "../channels/channel-store";
+import { createPairingStore, type PairingStore } from "../channels/pairing";
 import { type CredentialStore, createCredentialStore } from "../credentials/credential-store";
 import { createFiles, type Files } from "../files/files";
 import { createKeys, type Keys } from "../keys/keys";
@@ -71,6 +74,9 @@ export class Tenant {
   readonly registry: Registry;
   readonly credentials: CredentialStore;
   readonly tools: ToolRegistry;
+  readonly channels: ChannelStore;
+  readonly pairing: PairingStore;
+  readonly channelLog: ChannelLog;
   /** For settings that are restored: what they name may still be missing. */
   readonly restored: { readonly registry: Registry; readonly tools: ToolRegistry };
   readonly directory: Directory;
@@ -101,6 +107,9 @@ export class Tenant {
     this.keys = createKeys(sql);
     this.credentials = createCredentialStore(sql);
     this.tools = createToolRegistry(sql, this.credentials);
+    this.channels = createChannelStore(sql, () => this.settings.identity().tenant);
+    this.pairing = createPairingStore(sql);
+    this.channelLog = createChannelLog(sql);
     this.registry = createRegistry({
       sql,
       deployment: deployment.models,

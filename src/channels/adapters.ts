@@ -1,0 +1,14 @@
+/** The adapters of this build by the type of their platform. Null: there is none yet, so that no channel of the type can be put. */
+import type { ChannelAdapter } from "../app/channels/channel";
+import type { ChannelType } from "../contract/channel";
+import { createGenericAdapter } from "./generic/generic";
+
+const ADAPTERS: Readonly<Record<ChannelType, ChannelAdapter<unknown> | null>> = {
+  telegram: null,
+  slack: null,
+  discord: null,
+  whatsapp: null,
+  generic: createGenericAdapter(Date.now),
+};
+
+export const findAdapter = (type: ChannelType): ChannelAdapter<unknown> | null => ADAPTERS[type];
