@@ -28,7 +28,7 @@ export const genericCredentials = z.discriminatedUnion("signature", [
   }),
   z.strictObject({
     signature: z.literal("github"),
-    secret: z.string().regex(/^[\x21-\x7e]{16,256}$/, "16 to 256 visible ASCII characters"),
+    secret: z.string().regex(/^[\x20-\x7e]{16,256}$/, "16 to 256 visible ASCII characters and spaces"),
     reply_url: replyUrl,
     reply_secret: webhookSecret,
   }),
