@@ -1,17 +1,9 @@
 import { z } from "@hono/zod-openapi";
 import { SESSION_ORDERS, type SessionFilter } from "../../app/read-api";
-import type { OpenInput, PatchInput } from "../../app/session-api";
-import type { TenantSettings } from "../../app/tenant-api";
+import type { PatchInput } from "../../app/session-api";
 import { instructionsText } from "../../context/policy";
 import { findPolicyFault, type PolicyFault } from "../../context/policy-check";
-import {
-  chainChoices,
-  type PolicyChoice,
-  parseLevel,
-  parsePolicyText,
-  policyChoiceSchema,
-  toPolicyText,
-} from "../../context/policy-choice";
+import { type PolicyChoice, parsePolicyText, policyChoiceSchema } from "../../context/policy-choice";
 import type { ToolDefinition } from "../../domain/message";
 import { defined } from "./defined";
 import { generationInput, turnChoices } from "./generation";
@@ -112,30 +104,6 @@ export const toFilter = (asked: Selecting): SessionFilter => ({
   updatedBefore: asked.updated_before ?? null,
   archived: asked.archived === undefined || asked.archived === "any" ? null : asked.archived === "true",
 });
-
-/** The defaults of a session whose request names nothing. */
-interface SessionDefaults extends TenantSettings {
-  readonly deploymentPolicy: PolicyChoice;
-}
-
-/** What the request leaves out comes from the tenant's settings, and what those leave out comes from the deployment. */
-export function toOpenInput(
-  input: z.infer<typeof createInput>,
-  { tools, ...defaults }: SessionDefaults & { readonly tools: readonly ToolDefinition[] | null },
-): OpenInput {
-  return {
-    model: input.model ?? defaults.default_model,
-    policy: toPolicyText(chainChoices(defaults.deploymentPolicy, parseLevel(defaults.default_policy), input.policy)),
-    system: input.system ?? null,
-    tools,
-    title: input.title ?? null,
-    ...(input.summary_instructions != null && { summaryInstructions: input.summary_instructions }),
-    metadata: input.metadata ?? {},
-    ...(input.generation && { generation: input.generation }),
-    external_id: input.external_id ?? null,
-    end_user: input.end_user ?? null,
-  };
-}
 
 /**
  * A contradiction in the policy, at the parameter that the client named. Null when the client named no policy: a fault of

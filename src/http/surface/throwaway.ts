@@ -4,6 +4,7 @@
  * Worker died.
  */
 import type { Context } from "hono";
+import { toOpenInput } from "../../app/open-input";
 import type { Responded, RespondInput } from "../../app/respond-api";
 import type { OpenInput, Outcome } from "../../app/session-api";
 import type { SessionId } from "../../domain/ids";
@@ -13,7 +14,6 @@ import { readPrincipal } from "../auth";
 import { callWithRetry } from "../calls";
 import type { Asker, HttpDeps, HttpEnv } from "../deps";
 import type { HttpError } from "../problem";
-import { toOpenInput } from "../schemas/session";
 import { type SessionCalls, sessionClient } from "../session-calls";
 
 export interface Throwaway {
