@@ -44,6 +44,6 @@ export interface ChatApi {
   receive(address: ChatAddress, deliveries: readonly Delivery[]): Promise<ReceivedDeliveries>;
   /** Erases what the object holds of the session: texts that wait, replies, ids. Called when the session is erased. It can be repeated. */
   forgetSession(address: ChatAddress, session: SessionId): Promise<void>;
-  /** Sends a reply of a turn that nobody in the chat began: a schedule's. It can be repeated. */
+  /** Sends the reply of a turn that no person in the chat began: a schedule's. It can be repeated. */
   follow(address: ChatAddress, turn: { readonly session: SessionId; readonly turn: string }): Promise<void>;
 }
