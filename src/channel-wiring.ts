@@ -12,7 +12,7 @@ import { hashesOfPairingCode, hashPairingCode, makePairingCode, readPairingCode 
 import { readWebhookTenant, toWebhookTenant } from "./tenant/channels/webhook-address";
 import { createChannelDirectory } from "./tenant/look-ups/channel-directory";
 import { noteChange } from "./tenant/shared/changes";
-import { configFor, isSuspended, perEnv, perTenant, tenantStub } from "./wiring";
+import { chatStub, configFor, isSuspended, perEnv, perTenant, tenantStub } from "./wiring";
 
 const channelsFor = perTenant((env, tenant) =>
   createChannelDirectory({
@@ -62,11 +62,7 @@ export function buildChannels(env: Env, config: Config): ChannelDeps {
   return {
     findAdapter,
     find: findChannelFor(env),
-    chats: () => ({
-      receive: async () => {
-        throw new Error("This build has no object for chats");
-      },
-    }),
+    chats: (address) => chatStub(env, address),
     isSuspended: (tenant) => isSuspended(env, tenant, createLog({ worker: "http" })),
     toWebhookTenant: (tenant) => toWebhookTenant(tenant, peppers),
     readWebhookTenant: (text) => readWebhookTenant(text, peppers),

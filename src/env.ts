@@ -1,6 +1,7 @@
 /** Bindings and configuration, parsed once. This is the only file that spells a variable's name. */
 import { z } from "zod";
 import "./lib/plain-issues";
+import type { ChatApi } from "./app/channels/chat-api";
 import type { WholeSessionApi } from "./app/control-api";
 import type { DeploymentApi } from "./app/deployment-api";
 import type { ModelOverride } from "./app/model-entry";
@@ -18,6 +19,8 @@ export interface Env {
   readonly TENANTS: DurableObjectNamespace<WholeTenantApi & Rpc.DurableObjectBranded>;
   /** One object, for what belongs to the deployment as a whole. */
   readonly DEPLOYMENT: DurableObjectNamespace<DeploymentApi & Rpc.DurableObjectBranded>;
+  /** One object for each conversation of a channel. */
+  readonly CHATS: DurableObjectNamespace<ChatApi & Rpc.DurableObjectBranded>;
   /** The WebSockets over which clients of OpenAI's API ask for responses. */
   readonly RESPONSE_SOCKETS: DurableObjectNamespace;
   readonly DB: D1Database;

@@ -65,6 +65,7 @@ import {
   toolFetchFor,
 } from "./wiring";
 
+export { ChatObject } from "./channels/chat/chat-object";
 export { DeploymentObject } from "./deployment/deployment-object";
 export { SessionObject } from "./session/session-object";
 export { TenantObject } from "./tenant/tenant-object";

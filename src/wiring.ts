@@ -1,12 +1,13 @@
 /** Adapters that both the Worker's entry point and the objects need, built from the bindings in one place. */
 
 import { waitUntil } from "cloudflare:workers";
+import type { ChatAddress } from "./app/channels/chat-api";
 import type { ExportStore } from "./app/export-api";
 import type { FileReader, TenantFileStore } from "./app/file-api";
 import { createKnownInterest } from "./app/known-interest";
 import { type CallOwner, type TakeCall, takeCall, withCallLimit } from "./app/models/limit-calls";
 import { type SuggestLimit, sendSuggestion, withSuggestions } from "./app/models/suggest-limits";
-import { DEPLOYMENT_OBJECT_NAME, sessionObjectName, tenantObjectName } from "./app/object-name";
+import { chatObjectName, DEPLOYMENT_OBJECT_NAME, sessionObjectName, tenantObjectName } from "./app/object-name";
 import type { Credentials, Log } from "./app/ports";
 import { createRateMeter, shareOfLimit } from "./app/rate-meter";
 import { createSlotMeter } from "./app/slot-meter";
@@ -77,6 +78,8 @@ export const configFor = perEnv(parseConfig);
 /** Returns a new stub on each call, because a stub stays broken once its object was reset. */
 export const sessionStub = (env: Env, tenant: TenantId, session: SessionId) => env.SESSIONS.getByName(sessionObjectName(tenant, session));
 export const tenantStub = (env: Env, tenant: TenantId) => env.TENANTS.getByName(tenantObjectName(tenant));
+export const chatStub = (env: Env, { tenant, channel, conversation }: ChatAddress) =>
+  env.CHATS.getByName(chatObjectName(tenant, channel, conversation));
 export const deploymentStub = (env: Env) => env.DEPLOYMENT.getByName(DEPLOYMENT_OBJECT_NAME);
 
 /** The tenants whose standing an isolate caches. */

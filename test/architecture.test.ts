@@ -16,7 +16,12 @@ const INNER = ["lib", "domain", "context", "contract", "app", "evaluate", "audit
 const PURE = ["domain", "context", "evaluate"];
 const OUTER = new Set(["session", "tenant", "deployment", "read-model", "http", "queue", "model", "tools", "files", "channels", "console"]);
 /** The platform creates these objects, so they build their own ports. */
-const COMPOSITION_ROOTS = new Set(["src/session/session-object.ts", "src/tenant/tenant-object.ts", "src/deployment/deployment-object.ts"]);
+const COMPOSITION_ROOTS = new Set([
+  "src/session/session-object.ts",
+  "src/tenant/tenant-object.ts",
+  "src/deployment/deployment-object.ts",
+  "src/channels/chat/chat-object.ts",
+]);
 const ENV = "src/env.ts";
 const INDEX = "src/index.ts";
 /** Build the ports that the entry and the objects share. */
@@ -153,10 +158,10 @@ describe("purity", () => {
     expect(direct).toEqual(["src/read-model/database-for.ts"]);
   });
 
-  test("SQL is written in session, tenant, deployment, audit and read-model only, but for what overwrites an object's files", () => {
+  test("SQL is written in session, tenant, deployment, audit, read-model and channels only, but for what overwrites an object's files", () => {
     const sql =
       /\b(SELECT\s[^;]*?\sFROM\s|INSERT\s+(OR\s+\w+\s+)?INTO\s|UPDATE\s+\w+\s+SET\s|DELETE\s+FROM\s|CREATE\s+(TABLE|INDEX|TRIGGER)\s)/;
-    const rooms = ["session", "tenant", "deployment", "audit", "read-model"];
+    const rooms = ["session", "tenant", "deployment", "audit", "read-model", "channels"];
     const elsewhere = sources.filter(({ path }) => !rooms.includes(findFolder(path)) && path !== "src/lib/overwrite-freed.ts");
     expect(elsewhere.filter((file) => sql.test(readCode(file, "keep"))).map(({ path }) => path)).toEqual([]);
   });

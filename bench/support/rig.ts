@@ -94,6 +94,7 @@ function buildOptions(directory: string, scripts: readonly Script[]): V4Miniflar
           SESSIONS: { className: "SessionObject", useSQLite: true },
           TENANTS: { className: "TenantObject", useSQLite: true },
           // Older builds have none.
+          ...(build.script.includes("ChatObject") && { CHATS: { className: "ChatObject", useSQLite: true } }),
           ...(build.script.includes("DeploymentObject") && { DEPLOYMENT: { className: "DeploymentObject", useSQLite: true } }),
         },
         d1Databases: { DB: build.name },

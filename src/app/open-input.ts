@@ -6,7 +6,7 @@ import type { OpenInput } from "./session-api";
 import type { TenantSettings } from "./tenant-api";
 
 /** A session as its client asks for it. What is absent comes from the settings. */
-export interface NewSession {
+interface NewSession {
   readonly model?: string | undefined;
   readonly policy?: PolicyChoice | undefined;
   readonly system?: string | null | undefined;

@@ -1,0 +1,188 @@
+/** What a chat's object keeps. Its texts are there as long as they wait, and no longer. The SQL is in `src/channels/chat`. */
+import type { ExecutionId, ItemId, SessionId, TurnId } from "../../domain/ids";
+import type { ChatPlace, ChatUser, Delivery, ReplyButton } from "./channel";
+import type { ChatAddress } from "./chat-api";
+
+/** A delivery that was claimed and is not done. */
+export interface WaitingDelivery {
+  readonly seq: number;
+  readonly delivery: Delivery;
+  /** The current session when it was stored: an erasure of that session erases it. Null: there was none. */
+  readonly session: SessionId | null;
+  readonly stored_at: number;
+  readonly attempts: number;
+  readonly not_before: number;
+}
+
+/** The message of a reply that grows while its turn runs. */
+export interface LiveMessage {
+  readonly operation: string;
+  /** `sending`: the platform was asked, and its answer is not known yet. `lost`: it never will be. `shown`: the message is there. */
+  readonly state: "sending" | "lost" | "shown";
+  /** The platform's id. Null: it is not known, or the platform gives none. */
+  readonly message: string | null;
+  /** UTF-16 units of the reply's text that the first message began with. */
+  readonly units: number;
+}
+
+/** Where what the bot says goes, and to whom. */
+export interface Audience {
+  readonly place: ChatPlace;
+  /** Null: no person asked. */
+  readonly user: ChatUser | null;
+}
+
+/** A turn whose reply is to be sent. */
+export interface ChatTurn extends Audience {
+  readonly turn: TurnId;
+  readonly session: SessionId;
+  /** The offset of the session's stream from which the turn can be heard. Null: the turn's own beginning. */
+  readonly cursor: number | null;
+  readonly live: LiveMessage | null;
+  /** When the turn is looked at again, epoch milliseconds. */
+  readonly not_before: number;
+}
+
+/** A message that waits to be sent, or to take the place of one that was sent. */
+export interface OutboundPart {
+  readonly operation: string;
+  /** Null: the bot's own words, before there was a session. */
+  readonly session: SessionId | null;
+  readonly turn: TurnId | null;
+  readonly place: ChatPlace;
+  readonly markdown: string;
+  readonly buttons: readonly ReplyButton[];
+  /** The platform's id of the message that it replaces. Null: it is a new message. */
+  readonly edits: string | null;
+}
+
+export interface WaitingPart extends OutboundPart {
+  readonly seq: number;
+  readonly is_plain: boolean;
+  /** The platform was asked, and its answer is not known yet. */
+  readonly is_sending: boolean;
+  readonly attempts: number;
+  readonly not_before: number;
+  readonly created_at: number;
+}
+
+/** A message of a person, as the session has it. */
+export interface KnownMessage {
+  /** The chat and the platform's id of the message: see `toMessageKey`. */
+  readonly key: string;
+  readonly session: SessionId;
+  readonly item: ItemId;
+  readonly turn: TurnId | null;
+}
+
+/** What a button does. */
+export type ButtonAct =
+  | { readonly type: "approve"; readonly turn: TurnId; readonly execution: ExecutionId; readonly tool: string; readonly approved: boolean }
+  | { readonly type: "forget"; readonly confirmed: boolean };
+
+export interface KnownButton {
+  /** What the button was sent with. */
+  readonly data: string;
+  /** Buttons of one question share it: one answer ends all. */
+  readonly question: string;
+  readonly session: SessionId | null;
+  /** The platform's id of the person who may press it. Null: no one in particular. */
+  readonly user: string | null;
+  readonly act: ButtonAct;
+  readonly expires_at: number;
+}
+
+interface DeliveryRows {
+  /** False: the id was claimed before. */
+  claim(id: string, at: number): boolean;
+  forgetClaims(before: number): void;
+  add(delivery: Delivery, input: { readonly session: SessionId | null; readonly at: number }): void;
+  first(): WaitingDelivery | null;
+  postpone(seq: number, not_before: number): void;
+  remove(seq: number): void;
+  isWaiting(seq: number): boolean;
+  /** From this delivery on, what waits is of no session. */
+  release(seq: number): void;
+}
+
+interface TurnRows {
+  /** Changes nothing if the turn is known. */
+  add(turn: ChatTurn): void;
+  find(turn: TurnId): ChatTurn | null;
+  /** The first that is due. */
+  due(now: number): ChatTurn | null;
+  next(): number | null;
+  postpone(turn: TurnId, not_before: number): void;
+  /** Null: the platform refused the message, so that it is not there. */
+  show(turn: TurnId, live: LiveMessage | null): void;
+  remove(turn: TurnId): void;
+  /** In the order in which they were asked for. */
+  list(session: SessionId): readonly ChatTurn[];
+}
+
+interface PartRows {
+  /** Changes nothing if the operation is known. */
+  add(part: OutboundPart, at: number): void;
+  first(): WaitingPart | null;
+  /** Notes that the platform is asked. */
+  begin(operation: string): void;
+  /** `is_sending`: the earlier doubt stays. Absent: there is none. */
+  postpone(operation: string, input: { readonly not_before: number; readonly is_plain?: boolean; readonly is_sending?: boolean }): void;
+  remove(operation: string): void;
+  /** Removes the parts of the turn that were not sent, and returns how many. */
+  removeTurn(turn: TurnId): number;
+}
+
+interface MessageRows {
+  put(message: KnownMessage, at: number): void;
+  find(key: string): KnownMessage | null;
+  /** The newest of the session. */
+  newest(session: SessionId): KnownMessage | null;
+  remove(key: string): void;
+  forget(before: number): void;
+}
+
+interface ButtonRows {
+  add(button: KnownButton): void;
+  find(data: string): KnownButton | null;
+  /** The open question of this kind that the person was asked. */
+  findQuestion(user: string, type: ButtonAct["type"]): KnownButton | null;
+  removeQuestion(question: string): void;
+  forget(before: number): void;
+}
+
+/** Methods that change several rows are called inside a transaction. */
+export interface ChatStore {
+  transaction<T>(body: () => T): T;
+  /** Null: nothing was ever received. */
+  readAddress(): ChatAddress | null;
+  keepAddress(address: ChatAddress): void;
+  /** Where a reply goes that no person asked for: the place of the newest delivery. */
+  readPlace(): ChatPlace | null;
+  keepPlace(place: ChatPlace): void;
+  readonly deliveries: DeliveryRows;
+  readonly turns: TurnRows;
+  readonly parts: PartRows;
+  readonly messages: MessageRows;
+  readonly buttons: ButtonRows;
+  /** The conversation's sessions. The newest is the current one, unless it was left. */
+  readonly sessions: {
+    current(): SessionId | null;
+    list(): readonly SessionId[];
+    /** How many were begun or left: part of the next one's external id. */
+    generation(): number;
+    add(session: SessionId): void;
+    /** From here on there is no current session. The next one has another generation. */
+    leave(): void;
+  };
+  /** When something was last said or sent, by name. */
+  readonly times: {
+    read(name: string): number | null;
+    note(name: string, at: number): void;
+    /** The times of the newest messages that were sent. */
+    readSent(): readonly number[];
+    noteSent(at: readonly number[]): void;
+  };
+  /** Erases all rows of the session, and the deliveries that wait for it. */
+  forgetSession(session: SessionId): void;
+}

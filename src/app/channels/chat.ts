@@ -1,0 +1,110 @@
+/**
+ * One conversation of a channel. Three workers share its rows: one works through deliveries, one follows turns, one sends parts of replies. Each
+ * is alone at its work, and each step ends in one transaction, so that a life that ends in between leaves what the next one goes on with.
+ */
+import type { SessionId, TurnId } from "../../domain/ids";
+import { toErrorName } from "../../lib/error-name";
+import type { ChannelAdapter, Delivery } from "./channel";
+import type { ChatAddress, ReceivedDeliveries } from "./chat-api";
+import type { ChatDeps, ChatHost, ChatRoom } from "./chat-ports";
+import { followTurns } from "./follow-turn";
+import { sendParts } from "./send-parts";
+import { workDeliveries } from "./work-deliveries";
+import { createWorker, type Worker } from "./worker";
+
+/** How long an object that died stays dead: the alarm begins its work again. */
+const WATCH_MS = 30_000;
+const DAY_MS = 24 * 60 * 60 * 1_000;
+/** How long a person can edit or delete a message with an effect. */
+const MESSAGE_TTL_MS = 30 * DAY_MS;
+
+export class Chat implements ChatHost {
+  readonly deps: ChatDeps;
+  readonly #workers: readonly Worker[];
+  #alarmAt: number | null = null;
+
+  constructor(deps: ChatDeps) {
+    this.deps = deps;
+    const failed = (error: unknown): void => deps.log.error("chat.work_failed", { error: toErrorName(error) });
+    const work = (run: (chat: ChatHost) => Promise<void>) => createWorker(() => run(this), { background: deps.background, failed });
+    this.#workers = [work(workDeliveries), work(followTurns), work(sendParts)];
+  }
+
+  receive(address: ChatAddress, deliveries: readonly Delivery[]): ReceivedDeliveries {
+    const { store, now } = this.deps;
+    const claimed = store.transaction(() => {
+      const fresh = deliveries.filter(({ id }) => store.deliveries.claim(id, now()));
+      if (fresh.length > 0) store.keepAddress(address);
+      const session = store.sessions.current();
+      for (const delivery of fresh) store.deliveries.add(delivery, { session, at: now() });
+      const newest = fresh.at(-1);
+      if (newest) store.keepPlace(newest.place);
+      return fresh.map(({ id }) => id);
+    });
+    this.wake();
+    return { claimed };
+  }
+
+  follow(address: ChatAddress, { session, turn }: { readonly session: SessionId; readonly turn: TurnId }): void {
+    const { store, now } = this.deps;
+    store.transaction(() => {
+      store.keepAddress(address);
+      const place = store.readPlace();
+      if (place) store.turns.add({ turn, session, place, user: null, cursor: null, live: null, not_before: now() });
+    });
+    this.wake();
+  }
+
+  async forgetSession(session: SessionId): Promise<void> {
+    const { store, overwrite } = this.deps;
+    store.transaction(() => store.forgetSession(session));
+    await overwrite();
+    this.wake();
+  }
+
+  alarmRang(): void {
+    this.#alarmAt = null;
+    this.wake();
+  }
+
+  wake(): void {
+    this.#arm();
+    for (const worker of this.#workers) worker.start();
+  }
+
+  async openRoom(): Promise<ChatRoom | null> {
+    const { store, findChannel, findAdapter } = this.deps;
+    const address = store.readAddress();
+    if (!address) return null;
+    const channel = await findChannel({ tenant: address.tenant, name: address.channel });
+    const adapter = channel && findAdapter(channel.settings.type);
+    if (!adapter) return null;
+    this.#tidy(adapter);
+    return { address, channel, adapter };
+  }
+
+  /** The alarm rings when something is due, and while work is under way, in case this life ends. */
+  #arm(): void {
+    const { store, now, setAlarm } = this.deps;
+    const due = [store.deliveries.first()?.not_before ?? null, store.turns.next(), store.parts.first()?.not_before ?? null];
+    const times = due.flatMap((at) => (at === null ? [] : [at <= now() ? now() + WATCH_MS : at]));
+    if (times.length === 0) return;
+    const at = Math.min(...times);
+    if (this.#alarmAt !== null && this.#alarmAt <= at && this.#alarmAt > now()) return;
+    this.#alarmAt = at;
+    setAlarm(at);
+  }
+
+  /** Once a day: forgets what no platform brings again. */
+  #tidy({ traits }: ChannelAdapter<unknown>): void {
+    const { store, now } = this.deps;
+    const at = now();
+    if (at - (store.times.read("tidied") ?? 0) < DAY_MS) return;
+    store.transaction(() => {
+      store.times.note("tidied", at);
+      store.deliveries.forgetClaims(at - 2 * traits.redelivers_for_ms - DAY_MS);
+      store.messages.forget(at - MESSAGE_TTL_MS);
+      store.buttons.forget(at);
+    });
+  }
+}

@@ -1,0 +1,34 @@
+/** The files of a message: fetched from the platform, and stored as files of the tenant. One that fails is named in the message's text. */
+import type { SessionId } from "../../domain/ids";
+import type { Part } from "../../domain/message";
+import type { ChatEvent, ChatFile } from "./channel";
+import { noteInLog } from "./say";
+import { type Task, toDeliveryToken } from "./task";
+
+interface TakenFiles {
+  readonly text: string;
+  readonly parts: readonly Part[];
+}
+
+/** The model reads it, so that it is in one language. */
+const toFailed = ({ name, media_type }: ChatFile): string => `[A file could not be read: ${name ?? media_type ?? "unnamed"}]`;
+
+export async function takeMessageFiles(
+  { chat, room, row }: Task,
+  { text, files }: Extract<ChatEvent, { readonly type: "message" }>,
+  session: SessionId,
+): Promise<TakenFiles> {
+  const parts: Part[] = [];
+  const failed: string[] = [];
+  for (const [index, file] of files.entries()) {
+    const key = `${toDeliveryToken(row.delivery)}.${index}`;
+    const taken = await chat.deps.takeFile({ tenant: room.address.tenant, session, channel: room.channel, file, key });
+    if (taken.ok) parts.push(taken.value);
+    else {
+      failed.push(toFailed(file));
+      const { id } = row.delivery;
+      noteInLog(chat, { id: `${id}.${index}`, kind: "attachment_failed", reason: taken.error.reason, delivery: id, session });
+    }
+  }
+  return { text: [text.trim(), ...failed].filter((each) => each !== "").join("\n\n"), parts };
+}

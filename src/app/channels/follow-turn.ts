@@ -1,0 +1,78 @@
+/** Follows turns to their ends, in the order in which they were asked for, and makes replies of them. */
+import { toErrorName } from "../../lib/error-name";
+import { askForApproval } from "./approvals";
+import { type ChatHost, type ChatRoom, toCaller } from "./chat-ports";
+import type { ChatTurn } from "./chat-store";
+import { readTurnFrames } from "./hear-turn";
+import { LiveReply } from "./live-reply";
+import { buildReplyParts, type EndedTurn, isOver } from "./reply";
+import { noteInLog } from "./say";
+
+/** How often a turn is looked at that cannot be heard. */
+const POLL_MS = 5_000;
+/** How often one is looked at that waits for a person, in case its time is over. */
+const AWAIT_MS = 10 * 60_000;
+/** How long a turn is heard at a stretch: no stream is waited for that says nothing for ever. */
+const HEAR_MS = 20 * 60_000;
+
+export async function followTurns(chat: ChatHost): Promise<void> {
+  const { store, now, log } = chat.deps;
+  for (let turn = store.turns.due(now()); turn; turn = store.turns.due(now())) {
+    try {
+      await followOne(chat, turn);
+    } catch (error) {
+      log.warn("chat.turn_not_followed", { turn: turn.turn, error: toErrorName(error) });
+      store.turns.postpone(turn.turn, now() + POLL_MS);
+    }
+    chat.wake();
+  }
+}
+
+async function followOne(chat: ChatHost, followed: ChatTurn): Promise<void> {
+  const { store, now, sessions } = chat.deps;
+  const { turn, session } = followed;
+  const room = await chat.openRoom();
+  if (!room) return store.turns.postpone(turn, now() + AWAIT_MS);
+  await hearTurn(chat, room, followed);
+  const report = await sessions(room.address.tenant, session).turn(toCaller(room.address, session), turn);
+  const known = store.turns.find(turn);
+  // Another turn took its place, or its session was erased.
+  if (!known) return;
+  if (!report.ok) return store.transaction(() => store.turns.remove(turn));
+  const { value } = report;
+  if (value.status === "awaiting_tools") return await askForApproval(chat, { room, followed: known, report: value }, now() + AWAIT_MS);
+  if (!isOver(value)) return store.turns.postpone(turn, now() + POLL_MS);
+  endTurn(chat, { room, followed: known, report: value });
+}
+
+/** Shows the turn while it runs. A stream that breaks does no harm: the turn's report says how it ended. */
+async function hearTurn(chat: ChatHost, room: ChatRoom, followed: ChatTurn): Promise<void> {
+  const { sessions, schedule, log } = chat.deps;
+  const { turn, session, cursor } = followed;
+  const live = new LiveReply(chat, room, followed);
+  const late = new AbortController();
+  const stopTimer = schedule(HEAR_MS, () => late.abort());
+  try {
+    const stream = await sessions(room.address.tenant, session).stream(toCaller(room.address, session), { after: cursor, turn });
+    if (stream.ok) await readTurnFrames(stream.value, { hear: (frame) => live.hear(frame), signal: late.signal });
+  } catch (error) {
+    log.info("chat.stream_lost", { turn, error: toErrorName(error) });
+  } finally {
+    stopTimer();
+    await live.stop();
+  }
+}
+
+/** One transaction: the turn is followed no more, and its reply waits. */
+function endTurn(chat: ChatHost, ended: EndedTurn): void {
+  const { store, now } = chat.deps;
+  const { turn, session, live } = ended.followed;
+  const parts = buildReplyParts(ended);
+  // An earlier life ended while it began the message.
+  if (live?.state === "sending")
+    noteInLog(chat, { id: live.operation, kind: "reply_failed", reason: "in doubt: interrupted", session, turn });
+  store.transaction(() => {
+    store.turns.remove(ended.followed.turn);
+    for (const part of parts) store.parts.add(part, now());
+  });
+}

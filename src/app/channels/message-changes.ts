@@ -1,0 +1,98 @@
+/**
+ * A person edits or deletes a message. The newest one is answered again, as if it had been written so. An older one is redacted, because what
+ * came after it was said in answer to the first version: the new text follows as a message that asks for no answer.
+ */
+import type { SessionId } from "../../domain/ids";
+import type { Part } from "../../domain/message";
+import { err, ok } from "../../lib/result";
+import type { Outcome } from "../session-api";
+import { refuseStranger } from "./access";
+import type { ChatEvent } from "./channel";
+import { toCaller, toMessageKey } from "./chat-ports";
+import type { KnownMessage } from "./chat-store";
+import { answerRefusal, toSessionRefusal } from "./refusals";
+import { noteTurn, toSubmitted } from "./take-message";
+import { again, done, type Task, toIdempotency, type Worked } from "./task";
+
+type EditEvent = Extract<ChatEvent, { readonly type: "edit" }>;
+type DeletionEvent = Extract<ChatEvent, { readonly type: "deletion" }>;
+
+const findKnown = ({ chat, row }: Task, message: string): KnownMessage | null =>
+  chat.deps.store.messages.find(toMessageKey(row.delivery.place.chat, message));
+
+const connect = ({ chat, room }: Task, session: SessionId) =>
+  [chat.deps.sessions(room.address.tenant, session), toCaller(room.address, session)] as const;
+
+export async function applyEdit(task: Task, event: EditEvent): Promise<Worked> {
+  const known = findKnown(task, event.message);
+  if (!known || event.text.trim() === "" || (await refuseStranger(task, event))) return done();
+  const { store } = task.chat.deps;
+  const isNewest = store.sessions.current() === known.session && store.messages.newest(known.session)?.key === known.key;
+  return isNewest ? answerAgain(task, event, known) : replaceOlder(task, event, known);
+}
+
+/** The person's files stay. */
+async function readFiles(task: Task, { session, item }: KnownMessage): Promise<Outcome<readonly Part[]>> {
+  const [api, caller] = connect(task, session);
+  const found = await api.message(caller, item);
+  if (!found.ok) return found;
+  return ok(found.value.content.filter(({ type }) => type === "image" || type === "file"));
+}
+
+async function answerAgain(task: Task, event: EditEvent, known: KnownMessage): Promise<Worked> {
+  const { store } = task.chat.deps;
+  const [api, caller] = connect(task, known.session);
+  // A turn under way answers what the message no longer says, and one that waits has not begun.
+  if (known.turn) await api.stop(caller, { idempotency: null, turn: known.turn });
+  const files = await readFiles(task, known);
+  const parts: readonly Part[] = [{ type: "text", text: event.text }, ...(files.ok ? files.value : [])];
+  const idempotency = toIdempotency(task.row.delivery, "edit");
+  const inPlace = await api.editMessage(caller, { message: known.item, parts, tools: null, idempotency });
+  // One that was waiting, or was taken back, is in no place: the edited message is a new one.
+  const isGone = !inPlace.ok && inPlace.error.code === "message_not_found";
+  const edited = isGone ? await api.submit(caller, { role: "user", parts, run: true, onBusy: "queue", tools: null, idempotency }) : inPlace;
+  if (!edited.ok)
+    return edited.error.code === "turn_running" ? again(edited.error.code) : answerRefusal(task, toSessionRefusal(edited.error));
+  const submitted = toSubmitted(edited.value);
+  if (!submitted.ok) return done();
+  return done(() => {
+    if (known.turn) {
+      store.turns.remove(known.turn);
+      store.parts.removeTurn(known.turn);
+    }
+    noteTurn(task, { ...submitted.value, session: known.session, message: event.message });
+  });
+}
+
+async function replaceOlder(task: Task, event: EditEvent, known: KnownMessage): Promise<Worked> {
+  const redacted = await redact(task, known);
+  if (!redacted.ok) return redacted.error.code === "turn_running" ? again(redacted.error.code) : done();
+  const [api, caller] = connect(task, known.session);
+  const idempotency = toIdempotency(task.row.delivery, "edit");
+  const parts = [{ type: "text", text: event.text }] as const;
+  const about = { name: null, client_id: null, metadata: { edit_of: known.item }, said_at: null, incomplete: false };
+  const added = await api.submit(caller, { role: "user", parts, about, run: false, onBusy: "queue", tools: null, idempotency });
+  if (!added.ok) return toSessionRefusal(added.error).kind === "again" ? again(added.error.code) : done();
+  return done();
+}
+
+async function redact(task: Task, known: KnownMessage): Promise<Outcome<unknown>> {
+  const [api, caller] = connect(task, known.session);
+  const redacted = await api.redact(caller, known.item);
+  if (redacted.ok || redacted.error.code !== "turn_running" || !known.turn) return redacted;
+  // No redaction reaches the messages of an open turn.
+  const stopped = await api.stop(caller, { idempotency: null, turn: known.turn });
+  return stopped.ok ? api.redact(caller, known.item) : err(stopped.error);
+}
+
+export async function applyDeletion(task: Task, event: DeletionEvent): Promise<Worked> {
+  const { store } = task.chat.deps;
+  const known = findKnown(task, event.message);
+  if (!known) return done();
+  const [api, caller] = connect(task, known.session);
+  // One that waits in the queue was never recorded.
+  if (known.turn && store.turns.find(known.turn)) await api.stop(caller, { idempotency: null, turn: known.turn });
+  const redacted = await redact(task, known);
+  if (!redacted.ok && redacted.error.code === "turn_running") return again(redacted.error.code);
+  return done(() => store.messages.remove(known.key));
+}

@@ -1,0 +1,113 @@
+/**
+ * Sends what waits, in order. A part is stored before it is sent, with the operation that names it. A life that ends while the platform is
+ * asked leaves a doubt, which only an idempotent platform can resolve: elsewhere the part is not sent again.
+ */
+import { assertNever } from "../../lib/assert-never";
+import { backOff } from "../../lib/back-off";
+import type { OutboundAct } from "./channel";
+import type { ChatHost, ChatRoom } from "./chat-ports";
+import type { WaitingPart } from "./chat-store";
+import { type Delivered, deliver } from "./deliver";
+import { findFreeTime, noteSent } from "./pace";
+import { noteInLog } from "./say";
+
+const WAIT = { first: 1_000, longest: 5 * 60_000 } as const;
+/** How long a part is tried. */
+const GIVE_UP_MS = 24 * 60 * 60 * 1_000;
+/** A wait that this life spends itself. A longer one is the alarm's. */
+const SHORT_MS = 10_000;
+
+export async function sendParts(chat: ChatHost): Promise<void> {
+  const { store, now, schedule } = chat.deps;
+  for (let part = store.parts.first(); part; part = store.parts.first()) {
+    const room = await chat.openRoom();
+    if (!room) return waitForChannel(chat, part);
+    const at = Math.max(part.not_before, findFreeTime(store, room.adapter.traits));
+    const wait = at - now();
+    if (wait > SHORT_MS) return store.parts.postpone(part.operation, { not_before: at, is_sending: part.is_sending });
+    if (wait > 0) await new Promise<void>((resolve) => void schedule(wait, resolve));
+    // An erasure may have taken the part meanwhile.
+    else if (store.parts.first()?.operation === part.operation) settle(chat, { room, part, outcome: await sendOne(chat, room, part) });
+  }
+}
+
+function waitForChannel(chat: ChatHost, part: WaitingPart): void {
+  const { store, now } = chat.deps;
+  if (now() - part.created_at < GIVE_UP_MS)
+    return store.parts.postpone(part.operation, { not_before: now() + WAIT.longest, is_sending: part.is_sending });
+  drop(chat, part, "given up: channel_unavailable");
+}
+
+async function sendOne(chat: ChatHost, room: ChatRoom, part: WaitingPart): Promise<Delivered> {
+  const { store, now } = chat.deps;
+  if (part.is_sending && !isRepeatable(room, part)) return { kind: "unknown", reason: "interrupted" };
+  store.transaction(() => {
+    store.parts.begin(part.operation);
+    noteSent(store, room.adapter.traits, now());
+  });
+  return deliver(chat, room, toAct(room, part));
+}
+
+/** The same edit twice is one edit. */
+const isRepeatable = ({ adapter }: ChatRoom, { edits }: WaitingPart): boolean => edits !== null || adapter.traits.is_idempotent;
+
+function toAct({ adapter }: ChatRoom, { operation, place, markdown, buttons, is_plain, edits }: WaitingPart): OutboundAct {
+  const text = adapter.render(markdown);
+  const said = { operation, place, text, buttons, is_plain };
+  return edits === null ? { type: "send", ...said } : { type: "edit", message: edits, ...said };
+}
+
+interface Sent {
+  readonly room: ChatRoom;
+  readonly part: WaitingPart;
+  readonly outcome: Delivered;
+}
+
+function settle(chat: ChatHost, { room, part, outcome }: Sent): void {
+  const { store, now } = chat.deps;
+  switch (outcome.kind) {
+    case "done":
+      return store.transaction(() => store.parts.remove(part.operation));
+    case "rate_limited":
+      return tryLater(chat, part, { wait: Math.max(outcome.retry_in_ms, WAIT.first), reason: outcome.kind });
+    case "failed":
+      return tryLater(chat, part, { wait: backOff(part.attempts, WAIT), reason: outcome.reason });
+    case "unknown":
+      if (isRepeatable(room, part)) return tryLater(chat, part, { wait: backOff(part.attempts, WAIT), reason: outcome.reason });
+      return drop(chat, part, `in doubt: ${outcome.reason}`);
+    case "bad_format":
+      if (part.is_plain) return dropReply(chat, part, outcome.reason);
+      return store.parts.postpone(part.operation, { not_before: now(), is_plain: true });
+    case "refused":
+      return dropReply(chat, part, outcome.reason);
+    case "unsupported":
+      return dropReply(chat, part, outcome.kind);
+    default:
+      return assertNever(outcome);
+  }
+}
+
+function tryLater(chat: ChatHost, part: WaitingPart, { wait, reason }: { readonly wait: number; readonly reason: string }): void {
+  const { store, now } = chat.deps;
+  if (now() - part.created_at >= GIVE_UP_MS) return drop(chat, part, `given up: ${reason}`);
+  store.parts.postpone(part.operation, { not_before: now() + wait });
+}
+
+function drop(chat: ChatHost, part: WaitingPart, reason: string): void {
+  const { store } = chat.deps;
+  store.transaction(() => store.parts.remove(part.operation));
+  noteFailure(chat, part, reason);
+}
+
+/** What is left of the reply would be refused as well. */
+function dropReply(chat: ChatHost, part: WaitingPart, reason: string): void {
+  const { store } = chat.deps;
+  store.transaction(() => {
+    store.parts.remove(part.operation);
+    if (part.turn) store.parts.removeTurn(part.turn);
+  });
+  noteFailure(chat, part, `refused: ${reason}`);
+}
+
+const noteFailure = (chat: ChatHost, { operation, session, turn }: WaitingPart, reason: string): void =>
+  noteInLog(chat, { id: operation, kind: "reply_failed", reason, session, turn });

@@ -1,0 +1,67 @@
+/** Works through what people did, in the order in which it was stored. What cannot be done now is tried again, and holds up what came later. */
+import { backOff } from "../../lib/back-off";
+import { toErrorName } from "../../lib/error-name";
+import { pressButton } from "./buttons";
+import type { ChatHost } from "./chat-ports";
+import type { WaitingDelivery } from "./chat-store";
+import { applyDeletion, applyEdit } from "./message-changes";
+import { noteInLog, say } from "./say";
+import { takeMessage } from "./take-message";
+import { again, type Task, type Worked } from "./task";
+
+const WAIT = { first: 1_000, longest: 5 * 60_000 } as const;
+/** How long a delivery is tried. */
+const GIVE_UP_MS = 24 * 60 * 60 * 1_000;
+/** How long one is tried whose work throws, which may be a fault in it. */
+const GIVE_UP_FAULT_MS = 60 * 60 * 1_000;
+
+export async function workDeliveries(chat: ChatHost): Promise<void> {
+  const { store, now } = chat.deps;
+  for (let row = store.deliveries.first(); row && row.not_before <= now(); row = store.deliveries.first()) {
+    await workOne(chat, row);
+    chat.wake();
+  }
+}
+
+async function workOne(chat: ChatHost, row: WaitingDelivery): Promise<void> {
+  const { store, log } = chat.deps;
+  try {
+    const room = await chat.openRoom();
+    const worked = room ? await workDelivery({ chat, room, row }) : again("channel_unavailable");
+    if (worked.kind === "again") return await tryLater(chat, row, { reason: worked.reason, within: GIVE_UP_MS });
+    store.transaction(() => {
+      // An erasure may have taken the delivery meanwhile, with all that it would lead to.
+      if (store.deliveries.isWaiting(row.seq)) worked.apply();
+      store.deliveries.remove(row.seq);
+    });
+  } catch (error) {
+    log.warn("chat.delivery_failed", { error: toErrorName(error), attempts: row.attempts });
+    await tryLater(chat, row, { reason: toErrorName(error), within: GIVE_UP_FAULT_MS });
+  }
+}
+
+async function tryLater(chat: ChatHost, row: WaitingDelivery, { reason, within }: { readonly reason: string; readonly within: number }) {
+  const { store, now } = chat.deps;
+  if (now() - row.stored_at < within) return store.deliveries.postpone(row.seq, now() + backOff(row.attempts, WAIT));
+  store.transaction(() => {
+    store.deliveries.remove(row.seq);
+    const { delivery } = row;
+    if (delivery.event.type === "message") say(chat, delivery, { name: "undelivered", write: ({ undelivered }) => undelivered });
+  });
+  const { id } = row.delivery;
+  noteInLog(chat, { id: `${id}.given_up`, kind: "reply_failed", reason: `not worked on: ${reason}`, delivery: id, session: row.session });
+}
+
+function workDelivery(task: Task): Promise<Worked> {
+  const { event } = task.row.delivery;
+  switch (event.type) {
+    case "message":
+      return takeMessage(task, event);
+    case "edit":
+      return applyEdit(task, event);
+    case "deletion":
+      return applyDeletion(task, event);
+    case "button":
+      return pressButton(task, event);
+  }
+}

@@ -1,0 +1,87 @@
+/**
+ * The tables of a chat's object and their migrations. A migration is a list of statements that never changes after its release. It adds
+ * columns and loosens constraints, so that an older build can still read the data of a newer one.
+ */
+import type { SyncSql } from "../../lib/sync-sql";
+
+const migrations: readonly (readonly string[])[] = [
+  [
+    // place: JSON, of the newest delivery.
+    `CREATE TABLE address (
+       one INTEGER PRIMARY KEY CHECK (one = 1),
+       tenant TEXT NOT NULL,
+       channel TEXT NOT NULL,
+       conversation TEXT NOT NULL,
+       place TEXT
+     ) STRICT`,
+    // Ids of deliveries, also of those that are done: a repetition finds its own.
+    "CREATE TABLE claims (id TEXT PRIMARY KEY, at INTEGER NOT NULL) STRICT, WITHOUT ROWID",
+    "CREATE INDEX claims_by_time ON claims (at)",
+    // body: JSON, the delivery. session: the current one when it was stored.
+    `CREATE TABLE deliveries (
+       seq INTEGER PRIMARY KEY AUTOINCREMENT,
+       body TEXT NOT NULL,
+       session TEXT,
+       stored_at INTEGER NOT NULL,
+       attempts INTEGER NOT NULL,
+       not_before INTEGER NOT NULL
+     ) STRICT`,
+    // body: JSON, the audience. live: JSON, the message that grows while the turn runs.
+    `CREATE TABLE turns (
+       seq INTEGER PRIMARY KEY AUTOINCREMENT,
+       turn TEXT NOT NULL UNIQUE,
+       session TEXT NOT NULL,
+       body TEXT NOT NULL,
+       cursor INTEGER,
+       live TEXT,
+       not_before INTEGER NOT NULL
+     ) STRICT`,
+    // body: JSON, the place, the text and the buttons. edits: the platform's id of the message that it replaces.
+    `CREATE TABLE parts (
+       seq INTEGER PRIMARY KEY AUTOINCREMENT,
+       operation TEXT NOT NULL UNIQUE,
+       session TEXT,
+       turn TEXT,
+       body TEXT NOT NULL,
+       edits TEXT,
+       is_plain INTEGER NOT NULL,
+       is_sending INTEGER NOT NULL,
+       attempts INTEGER NOT NULL,
+       not_before INTEGER NOT NULL,
+       created_at INTEGER NOT NULL
+     ) STRICT`,
+    "CREATE INDEX parts_by_turn ON parts (turn) WHERE turn IS NOT NULL",
+    // key: the chat, and the platform's id of a person's message.
+    `CREATE TABLE messages (
+       key TEXT PRIMARY KEY,
+       session TEXT NOT NULL,
+       item TEXT NOT NULL,
+       turn TEXT,
+       at INTEGER NOT NULL
+     ) STRICT, WITHOUT ROWID`,
+    "CREATE INDEX messages_by_session ON messages (session, at)",
+    "CREATE INDEX messages_by_time ON messages (at)",
+    // act: JSON. person: the platform's id of the one who may press it.
+    `CREATE TABLE buttons (
+       data TEXT PRIMARY KEY,
+       question TEXT NOT NULL,
+       session TEXT,
+       person TEXT,
+       act TEXT NOT NULL,
+       expires_at INTEGER NOT NULL
+     ) STRICT, WITHOUT ROWID`,
+    "CREATE TABLE sessions (generation INTEGER PRIMARY KEY, session TEXT) STRICT",
+    "CREATE TABLE times (name TEXT PRIMARY KEY, at INTEGER NOT NULL) STRICT, WITHOUT ROWID",
+    "CREATE TABLE sent (one INTEGER PRIMARY KEY CHECK (one = 1), times TEXT NOT NULL) STRICT",
+  ],
+];
+
+/** Migrates the tables to this build's version. Call it inside a transaction. */
+export function migrateChat(sql: SyncSql): void {
+  sql.rows("CREATE TABLE IF NOT EXISTS schema_version (one INTEGER PRIMARY KEY CHECK (one = 1), version INTEGER NOT NULL) STRICT");
+  sql.rows("INSERT INTO schema_version (one, version) VALUES (1, 0) ON CONFLICT (one) DO NOTHING");
+  const version = sql.rows<{ version: number }>("SELECT version FROM schema_version")[0]?.version ?? 0;
+  if (version >= migrations.length) return;
+  for (const statement of migrations.slice(version).flat()) sql.rows(statement);
+  sql.rows("UPDATE schema_version SET version = ?", migrations.length);
+}

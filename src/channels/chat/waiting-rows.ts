@@ -1,0 +1,98 @@
+/** Rows of what waits: deliveries to be worked through, and parts of replies to be sent. They alone hold texts, which are overwritten when they go. */
+import type { ChatStore, WaitingDelivery, WaitingPart } from "../../app/channels/chat-store";
+import { parseId } from "../../domain/ids";
+import { toFiller } from "../../lib/overwrite-freed";
+import { sha256Sync } from "../../lib/sha256-sync";
+import type { SyncSql } from "../../lib/sync-sql";
+
+const toSession = (text: string | null) => (text === null ? null : parseId("ses", text));
+const toTurn = (text: string | null) => (text === null ? null : parseId("trn", text));
+
+/** A deleted row leaves its text in the page, so that it is overwritten first. */
+export function removeTexts(
+  sql: SyncSql,
+  table: "deliveries" | "parts" | "turns",
+  where: string,
+  ...params: readonly (string | number)[]
+): number {
+  sql.rows(`UPDATE ${table} SET body = ${toFiller("body")} WHERE ${where}`, ...params);
+  return sql.rows(`DELETE FROM ${table} WHERE ${where} RETURNING seq`, ...params).length;
+}
+
+interface DeliveryRow {
+  readonly [column: string]: string | number | null;
+  readonly seq: number;
+  readonly body: string;
+  readonly session: string | null;
+  readonly stored_at: number;
+  readonly attempts: number;
+  readonly not_before: number;
+}
+
+export function createDeliveryRows(sql: SyncSql): ChatStore["deliveries"] {
+  const toDelivery = ({ body, session, ...row }: DeliveryRow): WaitingDelivery => ({
+    ...row,
+    delivery: JSON.parse(body) as WaitingDelivery["delivery"],
+    session: toSession(session),
+  });
+  return {
+    // A platform's id may name a person, so that only its digest is kept.
+    claim: (id, at) =>
+      sql.rows("INSERT INTO claims (id, at) VALUES (?, ?) ON CONFLICT (id) DO NOTHING RETURNING at", sha256Sync(id), at).length > 0,
+    forgetClaims: (before) => void sql.rows("DELETE FROM claims WHERE at < ?", before),
+    add: (delivery, { session, at }) =>
+      void sql.rows(
+        "INSERT INTO deliveries (body, session, stored_at, attempts, not_before) VALUES (?, ?, ?, 0, ?)",
+        JSON.stringify(delivery),
+        session,
+        at,
+        at,
+      ),
+    first: () => sql.rows<DeliveryRow>("SELECT * FROM deliveries ORDER BY seq LIMIT 1").map(toDelivery)[0] ?? null,
+    postpone: (seq, not_before) =>
+      void sql.rows("UPDATE deliveries SET attempts = attempts + 1, not_before = ? WHERE seq = ?", not_before, seq),
+    remove: (seq) => void removeTexts(sql, "deliveries", "seq = ?", seq),
+    isWaiting: (seq) => sql.rows("SELECT 1 FROM deliveries WHERE seq = ?", seq).length > 0,
+    release: (seq) => void sql.rows("UPDATE deliveries SET session = NULL WHERE seq >= ?", seq),
+  };
+}
+
+interface PartRow {
+  readonly [column: string]: string | number | null;
+  readonly seq: number;
+  readonly operation: string;
+  readonly session: string | null;
+  readonly turn: string | null;
+  readonly body: string;
+  readonly edits: string | null;
+  readonly is_plain: number;
+  readonly is_sending: number;
+  readonly attempts: number;
+  readonly not_before: number;
+  readonly created_at: number;
+}
+
+function toPart({ body, session, turn, is_plain, is_sending, ...row }: PartRow): WaitingPart {
+  const said = JSON.parse(body) as Pick<WaitingPart, "place" | "markdown" | "buttons">;
+  return { ...row, ...said, session: toSession(session), turn: toTurn(turn), is_plain: is_plain === 1, is_sending: is_sending === 1 };
+}
+
+export function createPartRows(sql: SyncSql): ChatStore["parts"] {
+  return {
+    add: ({ operation, session, turn, place, markdown, buttons, edits }, at) =>
+      void sql.rows(
+        `INSERT INTO parts (operation, session, turn, body, edits, is_plain, is_sending, attempts, not_before, created_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, 0, 0, 0, ?6, ?6) ON CONFLICT (operation) DO NOTHING`,
+        ...[operation, session, turn, JSON.stringify({ place, markdown, buttons }), edits, at],
+      ),
+    first: () => sql.rows<PartRow>("SELECT * FROM parts ORDER BY seq LIMIT 1").map(toPart)[0] ?? null,
+    begin: (operation) => void sql.rows("UPDATE parts SET is_sending = 1, attempts = attempts + 1 WHERE operation = ?", operation),
+    postpone: (operation, { not_before, is_plain, is_sending }) =>
+      void sql.rows(
+        "UPDATE parts SET is_sending = ?, not_before = ?, is_plain = max(is_plain, ?) WHERE operation = ?",
+        ...[is_sending ? 1 : 0, not_before, is_plain ? 1 : 0, operation],
+      ),
+    remove: (operation) => void removeTexts(sql, "parts", "operation = ?", operation),
+    removeTurn: (turn) => removeTexts(sql, "parts", "turn = ?", turn),
+  };
+}
