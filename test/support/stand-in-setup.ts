@@ -5,6 +5,7 @@
  */
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { TestProject } from "vitest/node";
+import { startChatPlatform } from "./stand-in/chat-platform.ts";
 import type { LogEntry } from "./stand-in/log.ts";
 import { type Responder, startStandIn } from "./stand-in/stand-in.ts";
 import { cutSummary } from "./stand-in/summary.ts";
@@ -42,6 +43,8 @@ declare module "vitest" {
     toolServer: string;
     /** Where endpoints of webhooks are (`webhook-receiver`). */
     webhookReceiver: string;
+    /** The address of a chat platform (`stand-in/chat-platform`). */
+    chatPlatform: string;
   }
 }
 
@@ -162,11 +165,16 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide("standIn", { baseUrl: standIn.baseUrl, controlUrl: url });
   project.provide("toolServer", tools.url);
   project.provide("webhookReceiver", hooks.url);
+  const platform = await startChatPlatform();
+  project.provide("standIn", { baseUrl: standIn.baseUrl, controlUrl: url });
+  project.provide("toolServer", tools.url);
+  project.provide("chatPlatform", platform.url);
   return async () => {
     server.close();
     server.closeAllConnections();
     await tools.close();
     await hooks.close();
+    await platform.close();
     await standIn.close();
   };
 }

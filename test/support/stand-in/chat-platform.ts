@@ -1,0 +1,82 @@
+/**
+ * A chat platform for tests, on 127.0.0.1: it takes the replies of generic channels, each at an address of its own, and answers as a test says.
+ * `GET …/log` waits until so many have come, so that no test has to sleep.
+ */
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+
+/** A reply as it came. */
+export interface TakenReply {
+  readonly operation: string;
+  readonly conversation: string | null;
+  readonly text: string;
+  readonly buttons: readonly { readonly label: string; readonly data: string }[];
+}
+
+/** `lost`: the reply is taken, and the connection ends without an answer. */
+export interface PlatformScript {
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly lost?: true;
+}
+
+interface Room {
+  readonly taken: TakenReply[];
+  readonly script: PlatformScript[];
+  waiting: (() => void)[];
+}
+
+const rooms = new Map<string, Room>();
+
+function findRoom(name: string): Room {
+  const known = rooms.get(name) ?? { taken: [], script: [], waiting: [] };
+  rooms.set(name, known);
+  return known;
+}
+
+async function readText(request: IncomingMessage): Promise<string> {
+  const pieces: Buffer[] = [];
+  for await (const piece of request) pieces.push(piece);
+  return Buffer.concat(pieces).toString("utf8");
+}
+
+const FILE = "The opening hours are nine to five.";
+
+async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { pathname, searchParams } = new URL(request.url ?? "/", "http://platform");
+  const [, name = "", act = ""] = pathname.split("/");
+  const room = findRoom(name);
+  const send = (status: number, body: unknown, headers = {}) =>
+    response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(body));
+  if (act === "log") {
+    while (room.taken.length < Number(searchParams.get("at_least"))) await new Promise<void>((resolve) => room.waiting.push(resolve));
+    return void send(200, room.taken);
+  }
+  if (act === "file") return void response.writeHead(200, { "content-type": "text/plain" }).end(FILE);
+  const text = await readText(request);
+  if (act === "script") {
+    room.script.push(...(JSON.parse(text) as PlatformScript[]));
+    return void send(200, {});
+  }
+  const { data } = JSON.parse(text) as { readonly data: TakenReply };
+  const { status = 200, headers = {}, lost } = room.script.shift() ?? {};
+  if (lost || status === 200) room.taken.push(data);
+  for (const wake of room.waiting.splice(0)) wake();
+  if (lost) return void response.destroy();
+  send(status, { message_id: `m${room.taken.length}` }, headers);
+}
+
+export async function startChatPlatform(): Promise<{ readonly url: string; close(): Promise<void> }> {
+  const server = createServer((request, response) => {
+    answer(request, response).catch(() => response.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  if (typeof address !== "object" || address === null) throw new Error("The chat platform has no port.");
+  return {
+    url: `http://127.0.0.1:${address.port}`,
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
