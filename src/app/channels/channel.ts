@@ -107,6 +107,11 @@ export type OutboundAct =
       readonly buttons: readonly ReplyButton[];
       /** The text is sent without formatting. */
       readonly is_plain: boolean;
+      /**
+       * Nothing has been sent yet in answer to the delivery that `place` is from. Discord then fills the message which shows that the bot is
+       * thinking, and a second such act would replace the first. Absent: false.
+       */
+      readonly is_first?: boolean;
     }
   | {
       readonly type: "edit";
@@ -146,8 +151,11 @@ export type ActOutcome =
   | { readonly kind: "unknown"; readonly reason: string }
   /** The platform refused the formatting. It takes the plain text. */
   | { readonly kind: "bad_format"; readonly reason: string }
-  /** It will never be taken: the bot was blocked, the chat is gone, the token is wrong. */
-  | { readonly kind: "refused"; readonly reason: string };
+  /**
+   * It will never be taken: the bot was blocked, the chat is gone, the token is wrong. `moved_to`: the chat is there now, so that the act is
+   * taken when it is built for that place.
+   */
+  | { readonly kind: "refused"; readonly reason: string; readonly moved_to?: ChatPlace };
 
 /** How a platform counts and paces. The sources of the numbers are in the adapter. */
 export interface ChannelTraits {
