@@ -162,12 +162,10 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const { server, url } = await startControl();
   const tools = await startToolServer();
   const hooks = await startWebhookReceiver();
-  project.provide("standIn", { baseUrl: standIn.baseUrl, controlUrl: url });
-  project.provide("toolServer", tools.url);
-  project.provide("webhookReceiver", hooks.url);
   const platform = await startChatPlatform();
   project.provide("standIn", { baseUrl: standIn.baseUrl, controlUrl: url });
   project.provide("toolServer", tools.url);
+  project.provide("webhookReceiver", hooks.url);
   project.provide("chatPlatform", platform.url);
   return async () => {
     server.close();
