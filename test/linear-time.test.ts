@@ -6,7 +6,7 @@
 
 import { describe, expect, test } from "vitest";
 import { parseAst } from "vitest/node";
-import { readLines } from "../src/app/channels/markdown-lines";
+import { readMarkdownLines } from "../src/app/channels/markdown-lines";
 import { splitMarkdown } from "../src/app/channels/split";
 import { parseMarkdown } from "../src/channels/text/markdown";
 import { cutToolResult } from "../src/context/cut-result";
@@ -171,7 +171,7 @@ const FUNCTIONS: Readonly<Record<string, (text: string) => unknown>> = {
   toTopic,
   namedCalls: (text) => namedCalls(text, [{ name: "a", parameters: { type: "object", properties: { a: {}, "(": {} } } }]),
   "findFault, of JSON": (text) => findJsonFault(JSON.stringify(text)),
-  "readLines, of markdown": readLines,
+  readMarkdownLines,
   "splitMarkdown, into parts of 4,096": (text) => splitMarkdown(text, ({ length }) => length <= 4_096),
   "splitMarkdown, where nothing fits": (text) => splitMarkdown(text.slice(0, text.length / 8), () => false),
   parseMarkdown,

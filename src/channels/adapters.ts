@@ -2,9 +2,10 @@
 import type { ChannelAdapter } from "../app/channels/channel";
 import type { ChannelType } from "../contract/channel";
 import { createGenericAdapter } from "./generic/generic";
+import { telegram } from "./telegram/telegram";
 
 const ADAPTERS: Readonly<Record<ChannelType, ChannelAdapter<unknown> | null>> = {
-  telegram: null,
+  telegram,
   slack: null,
   discord: null,
   whatsapp: null,

@@ -1,7 +1,7 @@
 /** Where a markdown text is best cut: between paragraphs, else between items and lines, else behind a sentence, else behind a word. */
 import { findLine, type SourceLine } from "./markdown-lines";
 
-export interface CutRange {
+interface CutRange {
   readonly text: string;
   readonly lines: readonly SourceLine[];
   /** A part begins here. */

@@ -48,7 +48,7 @@ type LineParts = Pick<SourceLine, "from" | "to" | "end" | "quote" | "indent" | "
 };
 
 /** The lines of `text`, in order. Together they have every character. */
-export function readLines(text: string): readonly SourceLine[] {
+export function readMarkdownLines(text: string): readonly SourceLine[] {
   const open: OpenBlocks = { fence: null, table: null };
   const lines: SourceLine[] = [];
   let next = text === "" ? null : readParts(text, 0);

@@ -3,7 +3,7 @@
  * again, and a quote its marks. Blank space at a cut is lost, and nothing else.
  */
 import { chooseCut, endCharacter, endGrapheme } from "./cut-places";
-import { findLine, readLines, type SourceLine } from "./markdown-lines";
+import { findLine, readMarkdownLines, type SourceLine } from "./markdown-lines";
 
 /** The length that is tried first, near the limits of chat platforms. */
 const FIRST_GUESS = 4_096;
@@ -31,7 +31,7 @@ class Splitter {
 
   constructor(text: string, fits: (part: string) => boolean) {
     this.#text = text;
-    this.#lines = readLines(text);
+    this.#lines = readMarkdownLines(text);
     this.#fits = fits;
   }
 

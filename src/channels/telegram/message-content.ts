@@ -2,7 +2,7 @@
 import type { ChatFile } from "../../app/channels/channel";
 import type { TelegramEntity, TelegramFile, TelegramMessage, TelegramOrigin } from "./update";
 
-export interface MessageText {
+interface MessageText {
   readonly text: string;
   readonly command: { readonly name: string; readonly args: string } | null;
   /** The text has the bot's name, or a command with it. */
@@ -10,7 +10,7 @@ export interface MessageText {
 }
 
 /** A mention of the bot at the beginning is not part of what is said. */
-export function readText(message: TelegramMessage, username: string): MessageText {
+export function readMessageText(message: TelegramMessage, username: string): MessageText {
   const raw = message.text ?? message.caption ?? "";
   const entities = (message.text === undefined ? message.caption_entities : message.entities) ?? [];
   const bot = `@${username.toLowerCase()}`;

@@ -1,6 +1,6 @@
 /** What an update means. Channels' posts, other bots and changes of membership are ignored. */
 import type { ChatEvent, ChatPlace, ChatUser, Delivery, ParsedWebhook, WebhookRequest } from "../../app/channels/channel";
-import { listFiles, readText } from "./message-content";
+import { listFiles, readMessageText } from "./message-content";
 import { type TelegramCallbackQuery, type TelegramMessage, type TelegramUser, telegramUpdate } from "./update";
 
 const ANSWER = { status: 200 } as const;
@@ -10,10 +10,10 @@ const ignore = (reason: string): ParsedWebhook => ({ kind: "ignored", reason, an
 const TELEGRAM_ITSELF = 777_000;
 
 export function parseUpdate({ method, body }: WebhookRequest, username: string): ParsedWebhook {
-  if (method !== "POST") return { kind: "malformed", detail: "Telegram sends updates by POST." };
+  if (method !== "POST") return { kind: "malformed", detail: "body: is sent by POST" };
   const json = readJson(body);
   const update = telegramUpdate.safeParse(json);
-  if (!update.success) return { kind: "malformed", detail: "This is no Update of Telegram: it has no update_id." };
+  if (!update.success) return { kind: "malformed", detail: "body: is no Update of Telegram, which has an update_id" };
   const { update_id, message, edited_message, callback_query } = update.data;
   const id = String(update_id);
   if (message) return parseMessage(message, { id, username, isEdit: false });
@@ -62,7 +62,7 @@ function parseMessage(message: TelegramMessage, { id, username, isEdit }: Readin
 const deliver = (delivery: Delivery): ParsedWebhook => ({ kind: "deliveries", deliveries: [delivery], answer: ANSWER });
 
 function toMessage(message: TelegramMessage, username: string): ChatEvent | null {
-  const { text, command, isMentioned } = readText(message, username);
+  const { text, command, isMentioned } = readMessageText(message, username);
   const files = listFiles(message);
   if (text === "" && files.length === 0) return null;
   const isReply = message.reply_to_message?.from?.username?.toLowerCase() === username.toLowerCase();
@@ -71,7 +71,7 @@ function toMessage(message: TelegramMessage, username: string): ChatEvent | null
 }
 
 function toEdit(message: TelegramMessage, username: string): ChatEvent | null {
-  const { text } = readText(message, username);
+  const { text } = readMessageText(message, username);
   return text === "" ? null : { type: "edit", message: String(message.message_id), text };
 }
 
