@@ -68,6 +68,7 @@ export class TelegramStandIn {
   readonly #mishaps: TelegramMishap[] = [];
   readonly #files = new Map<string, StoredFile>();
   readonly #callbacks = new Set<string>();
+  #waiting: (() => void)[] = [];
   #ids = 0;
   #port = 0;
 
@@ -168,6 +169,11 @@ export class TelegramStandIn {
     return this.#chats.room(id).messages;
   }
 
+  /** Resolves when `isThere` is true, which is asked behind each call. */
+  async until(isThere: () => boolean): Promise<void> {
+    while (!isThere()) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  }
+
   mishap(...mishaps: readonly TelegramMishap[]): void {
     this.#mishaps.push(...mishaps);
   }
@@ -192,6 +198,7 @@ export class TelegramStandIn {
     }
     const { status, json } = this.#answer(name, fields, mishap);
     this.calls.push({ method: name, fields, status });
+    for (const wake of this.#waiting.splice(0)) wake();
     if (mishap?.type === "lose_answer") return void response.destroy();
     sendJson(response, status, json);
   }
