@@ -23,7 +23,7 @@ export interface Piece {
 
 /** Decisions are frozen, so they do not count as pages. */
 export const readPages = (): readonly Page[] =>
-  readFiles(".", /\.md$/).filter(({ path }) => /^(docs\/((api|clients)\/)?)?[^/]+$/.test(path));
+  readFiles(".", /\.md$/).filter(({ path }) => /^(docs\/((api|clients|channels)\/)?)?[^/]+$/.test(path));
 
 const FENCE = /^```(\w*)[^\n]*\n([\s\S]*?)^```/gm;
 const SHELLS = new Set(["sh", "bash", "zsh", "shell"]);
