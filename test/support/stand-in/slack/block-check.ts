@@ -65,9 +65,9 @@ const refuse = (error: string, messages: readonly string[]): CheckedMessage => (
 const listMrkdwn = (each: SlackBlock): readonly string[] =>
   each.type === "section" && each.text.type === "mrkdwn" ? [each.text.text] : [];
 
-/** Stricter than Slack, which shows such a text, but wrongly: a bracket is part of a reference, or escaped. */
+/** Stricter than Slack, which shows such a text, but wrongly: a bracket is part of a reference, begins a quoted line, or is escaped. */
 function hasStrayBracket(text: string): boolean {
-  const rest = text.replace(/<(?:https?:\/\/|mailto:|tel:)[^<>|\s]+(?:\|[^<>|\n]+)?>/g, "");
+  const rest = text.replace(/<(?:https?:\/\/|mailto:|tel:)[^<>|\s]+(?:\|[^<>\n]+)?>/g, "").replace(/^(?:[ •☐☑]|\d+\. |> )+/gm, "");
   return /[<>]|&(?!amp;|lt;|gt;)/.test(rest);
 }
 
