@@ -1,7 +1,7 @@
 /** Events of messages: https://docs.slack.dev/reference/events/message */
 import { z } from "zod";
 import type { ChatEvent, ChatFile, ChatPlace, Delivery } from "../../app/channels/channel";
-import { findWrittenCommand } from "./commands";
+import { findWrittenCommand } from "../text/written-command";
 import { findThread, isDirectMessage, toMilliseconds, toPlace } from "./place";
 import { mentionsUser, toPlainText } from "./plain-text";
 import { type SlackReading, slackId, slackTs, toMalformed } from "./reading";
