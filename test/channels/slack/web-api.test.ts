@@ -2,6 +2,7 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { ActOutcome, ChatPlace, OutboundAct, ReplyButton } from "../../../src/app/channels/channel";
+import { splitMarkdown } from "../../../src/app/channels/split";
 import { type SlackCredentials, slackCredentials } from "../../../src/channels/slack/credentials";
 import { slack } from "../../../src/channels/slack/slack";
 import { checkMessage } from "../../support/stand-in/slack/block-check";
@@ -116,6 +117,28 @@ describe("a reply", () => {
           expect(checkMessage(JSON.parse(slack.build(each, credentials)?.body ?? ""), 4_000)).toMatchObject({ ok: true });
       }),
     );
+  });
+});
+
+describe("a long reply", () => {
+  const isTaken = (part: string): boolean => slack.traits.fits(slack.render(part).text);
+
+  test.each([
+    ["code", `\`\`\`ts\n${"if (a < b && c > d) {}\n".repeat(400)}\`\`\``],
+    ["a table", `| a | b |\n|---|---|\n${"| 中文 & more | <b> |\n".repeat(300)}`],
+    ["escapes", "&<>".repeat(5_000)],
+    ["links", "[page](https://a.example/?x=1&y=2) and https://b.example/. ".repeat(200)],
+    ["a list in a quote", "> - **a** `b`\n>     1. c\n".repeat(300)],
+    ["an address alone", `https://a.example/${"x".repeat(9_000)}`],
+    ["a wide table", `|${" |".repeat(1_500)}\n|${"-|".repeat(1_500)}\n${`|${" |".repeat(1_500)}\n`.repeat(3)}`],
+  ])("of %s is cut into messages that Slack takes", (_, markdown) => {
+    const parts = splitMarkdown(markdown, isTaken);
+    expect(parts.length).toBeGreaterThan(1);
+    for (const part of parts)
+      for (const isPlain of [false, true])
+        expect(checkMessage(JSON.parse(slack.build(send({ markdown: part, isPlain }), credentials)?.body ?? ""), 4_000)).toMatchObject({
+          ok: true,
+        });
   });
 });
 
