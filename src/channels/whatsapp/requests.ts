@@ -81,7 +81,7 @@ function toInteractive(body: string, buttons: readonly ReplyButton[]): object {
 function toChoices(buttons: readonly ReplyButton[]): readonly { readonly id: string; readonly title: string }[] {
   const titles: string[] = [];
   for (const { label } of buttons) {
-    const title = cut(label.trim() || NOTHING, TITLE_CHARS);
+    const title = cut(label.trim() || NOTHING, TITLE_CHARS).trimEnd();
     titles.push(titles.includes(title) ? `${cut(title, TITLE_CHARS - 2)} ${titles.length + 1}` : title);
   }
   return buttons.map(({ data }, index) => ({ id: data, title: titles[index] ?? NOTHING }));
