@@ -111,7 +111,7 @@ function readMessage({ id, event, bot }: Received): SlackReading {
 function readChange(received: Received): SlackReading {
   const { id, event, bot } = received;
   const { message: changed, previous_message: before } = event;
-  if (!changed) return { malformed: "`event.message` is missing, or not as Slack documents it." };
+  if (!changed) return { malformed: "message: is missing, or not as Slack documents it" };
   if (changed.subtype === TOMBSTONE) return readDeletion(received);
   const author = findAuthor(changed, bot);
   if ("ignored" in author) return author;
@@ -124,7 +124,7 @@ function readChange(received: Received): SlackReading {
 function readDeletion({ id, event, bot }: Received): SlackReading {
   const { previous_message: before } = event;
   const deleted = event.deleted_ts ?? before?.ts;
-  if (!deleted) return { malformed: "`event.deleted_ts` is missing, or not as Slack documents it." };
+  if (!deleted) return { malformed: "deleted_ts: is missing, or not as Slack documents it" };
   if (!before) return { ignored: "a deletion that does not say whose message it was" };
   const author = findAuthor(before, bot);
   if ("ignored" in author) return author;

@@ -50,7 +50,7 @@ const interaction = z.object({
 
 export function readInteraction(payload: unknown): SlackReading {
   const type = z.object({ type: z.string() }).safeParse(payload);
-  if (!type.success) return { malformed: "`payload` is not a JSON object with a `type`." };
+  if (!type.success) return { malformed: "payload: is not a JSON object with a type" };
   if (type.data.type !== "block_actions") return { ignored: `an interaction of the type ${type.data.type.slice(0, 64)}` };
   const parsed = interaction.safeParse(payload);
   if (!parsed.success) return toMalformed(parsed.error);

@@ -12,9 +12,9 @@ const handshake = z.object({ type: z.literal("url_verification"), challenge: z.s
 const typed = z.object({ type: z.string() });
 
 export function parseSlack(request: WebhookRequest, bot: string | null): ParsedWebhook {
-  if (request.method !== "POST") return malformed("Slack sends its requests with POST.");
+  if (request.method !== "POST") return malformed("method: is not POST");
   const body = decode(request.body);
-  if (body === null) return malformed("The body is not UTF-8.");
+  if (body === null) return malformed("body: is not UTF-8");
   const isForm = (request.headers.get("content-type") ?? "").toLowerCase().startsWith("application/x-www-form-urlencoded");
   return isForm ? parseForm(new URLSearchParams(body), request.headers) : parseEvent(parseJson(body), bot);
 }
@@ -23,9 +23,9 @@ function parseEvent(body: unknown, bot: string | null): ParsedWebhook {
   const start = handshake.safeParse(body);
   if (start.success) return { kind: "handshake", answer: { status: 200, json: { challenge: start.data.challenge } } };
   const { data } = typed.safeParse(body);
-  if (!data) return malformed("The body is not a JSON object with a `type`.");
+  if (!data) return malformed("type: is missing in a body of JSON");
   if (data.type === "event_callback") return toParsed(readCallback(body, bot));
-  if (data.type === "url_verification") return malformed("`challenge` is not a text.");
+  if (data.type === "url_verification") return malformed("challenge: is not a text");
   return toParsed({ ignored: `a request of the type ${data.type.slice(0, 64)}` });
 }
 

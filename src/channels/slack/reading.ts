@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Delivery, WebhookAnswer } from "../../app/channels/channel";
 
-/** What one request of Slack comes to. */
+/** What one request of Slack comes to. `malformed`: the field, a colon, and what is wrong. */
 export type SlackReading =
   | { readonly delivery: Delivery; readonly answer?: WebhookAnswer }
   | { readonly ignored: string }
@@ -14,5 +14,5 @@ export const slackTs = z.string().regex(/^\d{1,16}\.\d{1,9}$/);
 export function toMalformed(error: z.ZodError): { readonly malformed: string } {
   const [issue] = error.issues;
   const path = issue?.path.map(String).join(".") || "body";
-  return { malformed: `\`${path.slice(0, 128)}\` is missing, or not as Slack documents it.` };
+  return { malformed: `${path.slice(0, 128)}: is missing, or not as Slack documents it` };
 }

@@ -71,10 +71,9 @@ type Message = z.infer<typeof message>;
 export function parseWhatsApp(request: WebhookRequest, phoneNumber: string): ParsedWebhook {
   if (request.method === "GET") return answerCheck(request.url);
   const body = parseBody(request.body);
-  if (body === undefined) return { kind: "malformed", detail: "The body is not JSON in UTF-8." };
+  if (body === undefined) return { kind: "malformed", detail: "body: is not JSON in UTF-8" };
   const parsed = envelope.safeParse(body);
-  if (!parsed.success)
-    return { kind: "malformed", detail: "The body is no notification of a WhatsApp business account: `object` or `entry`." };
+  if (!parsed.success) return { kind: "malformed", detail: "object: is no notification of a WhatsApp business account" };
   const deliveries = parsed.data.entry.flatMap(({ changes }) => changes.flatMap((each) => readChange(each, phoneNumber)));
   if (deliveries.length === 0) return { kind: "ignored", reason: "statuses, or messages of a kind that is not read", answer: TAKEN };
   return { kind: "deliveries", deliveries, answer: TAKEN };
@@ -82,8 +81,8 @@ export function parseWhatsApp(request: WebhookRequest, phoneNumber: string): Par
 
 function answerCheck({ searchParams }: URL): ParsedWebhook {
   const challenge = searchParams.get("hub.challenge");
-  if (searchParams.get("hub.mode") !== "subscribe") return { kind: "malformed", detail: "`hub.mode` is not `subscribe`." };
-  if (!challenge || challenge.length > 256) return { kind: "malformed", detail: "`hub.challenge` is missing, or too long." };
+  if (searchParams.get("hub.mode") !== "subscribe") return { kind: "malformed", detail: "hub.mode: is not subscribe" };
+  if (!challenge || challenge.length > 256) return { kind: "malformed", detail: "hub.challenge: is missing, or too long" };
   return { kind: "handshake", answer: { status: 200, text: challenge } };
 }
 
