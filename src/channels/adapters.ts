@@ -2,13 +2,15 @@
 import type { ChannelAdapter } from "../app/channels/channel";
 import type { ChannelType } from "../contract/channel";
 import { createGenericAdapter } from "./generic/generic";
+import { slack } from "./slack/slack";
 import { telegram } from "./telegram/telegram";
+import { whatsapp } from "./whatsapp/whatsapp";
 
 const ADAPTERS: Readonly<Record<ChannelType, ChannelAdapter<unknown> | null>> = {
   telegram,
-  slack: null,
+  slack,
   discord: null,
-  whatsapp: null,
+  whatsapp,
   generic: createGenericAdapter(Date.now),
 };
 
