@@ -39,6 +39,7 @@ describe("markdown as Slack's mrkdwn", () => {
 
   test("formatting ends with its line and goes on in the next", () => {
     expect(text("**a\nb** c")).toBe("*a*\n*b* c");
+    expect(text("**a<br>**")).toBe("*a*");
     expect(text("**a *b\nc* d**")).toBe("*a _b_*\n*_c_ d*");
   });
 

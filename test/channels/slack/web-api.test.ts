@@ -83,6 +83,12 @@ describe("a reply", () => {
     expect(server.seen(channel)).toMatchObject([{ ts: message, text: "second", edits: 1, blocks: [{ type: "section" }] }]);
   });
 
+  test("of Chinese has a notification that chat.update takes, which counts bytes", async () => {
+    const sent = await perform(send({ markdown: "中".repeat(3_000) }));
+    const message = sent.kind === "done" ? (sent.message ?? "") : "";
+    expect(await perform({ ...send({ markdown: "文".repeat(3_000) }), type: "edit", message })).toMatchObject({ kind: "done" });
+  });
+
   test("without formatting is sent as plain text, in as many sections as it needs", async () => {
     expect(await perform(send({ markdown: "😀".repeat(2_000), isPlain: true }))).toMatchObject({ kind: "done" });
     const [seen] = server.seen(channel);
