@@ -1,18 +1,23 @@
 /** Adapters of channels, built from the bindings: for the webhooks in the Worker, and for the chats in their objects. */
 import { waitUntil } from "cloudflare:workers";
-import type { FindChannel } from "./app/channels/chat-api";
+import type { ChatAddress, FindChannel } from "./app/channels/chat-api";
 import type { PairUser } from "./app/channels-api";
+import { chatObjectName } from "./app/object-name";
 import { findAdapter } from "./channels/adapters";
 import { type Config, type Env, readPeppers } from "./env";
 import type { ChannelDeps } from "./http/channel-deps";
 import { createLog } from "./lib/log";
+import { tellRequest } from "./lib/request-scope";
 import { startTimer } from "./lib/timer";
 import { createChannelCounts } from "./tenant/channels/channel-counts";
 import { hashesOfPairingCode, hashPairingCode, makePairingCode, readPairingCode } from "./tenant/channels/pairing-code";
 import { readWebhookTenant, toWebhookTenant } from "./tenant/channels/webhook-address";
 import { createChannelDirectory } from "./tenant/look-ups/channel-directory";
 import { noteChange } from "./tenant/shared/changes";
-import { chatStub, configFor, isSuspended, perEnv, perTenant, tenantStub } from "./wiring";
+import { configFor, isSuspended, perEnv, perTenant, tenantStub } from "./wiring";
+
+const chatStub = (env: Env, { tenant, channel, conversation }: ChatAddress) =>
+  tellRequest(env.CHATS.getByName(chatObjectName(tenant, channel, conversation)));
 
 const channelsFor = perTenant((env, tenant) =>
   createChannelDirectory({

@@ -46,6 +46,7 @@ import { listMcpTools } from "./tools/list-mcp-tools";
 import { openSecretHeader } from "./tools/tool-secret";
 import {
   buildChatModel,
+  buildCompactionQueue,
   buildExportStore,
   buildFileReader,
   buildFileStore,
@@ -267,7 +268,7 @@ export default {
           takeCall: ({ countedFor = { key: null, end_user: null } }) => takeModelCall(env, { tenant, ...countedFor }),
         }),
       isSuspended: ({ tenant }) => isSuspended(env, tenant, log),
-      queue: { send: async (job) => void (await env.COMPACTIONS.send(job)) },
+      queue: buildCompactionQueue(env),
       clock: Date.now,
       schedule: startTimer,
       random: Math.random,

@@ -1,14 +1,13 @@
 /** Adapters that both the Worker's entry point and the objects need, built from the bindings in one place. */
 
 import { waitUntil } from "cloudflare:workers";
-import type { ChatAddress } from "./app/channels/chat-api";
 import type { ExportStore } from "./app/export-api";
 import type { FileReader, TenantFileStore } from "./app/file-api";
 import { createKnownInterest } from "./app/known-interest";
 import { type CallOwner, type TakeCall, takeCall, withCallLimit } from "./app/models/limit-calls";
 import { type SuggestLimit, sendSuggestion, withSuggestions } from "./app/models/suggest-limits";
-import { chatObjectName, DEPLOYMENT_OBJECT_NAME, sessionObjectName, tenantObjectName } from "./app/object-name";
-import type { Credentials, Log } from "./app/ports";
+import { DEPLOYMENT_OBJECT_NAME, sessionObjectName, tenantObjectName } from "./app/object-name";
+import type { CompactionQueue, Credentials, Log } from "./app/ports";
 import { createRateMeter, shareOfLimit } from "./app/rate-meter";
 import { createSlotMeter } from "./app/slot-meter";
 import type { SendWebhook } from "./app/webhook-api";
@@ -24,6 +23,7 @@ import { createFileSigner } from "./files/signed-url";
 import { toErrorName } from "./lib/error-name";
 import { createLog } from "./lib/log";
 import { memoize } from "./lib/memoize";
+import { readRequest, tellRequest } from "./lib/request-scope";
 import { startTimer } from "./lib/timer";
 import { createChatModel } from "./model/chat-model";
 import { withFiles } from "./model/with-files";
@@ -76,11 +76,18 @@ export function perTenant<T>(make: (env: Env, tenant: TenantId) => T): (env: Env
 export const configFor = perEnv(parseConfig);
 
 /** Returns a new stub on each call, because a stub stays broken once its object was reset. */
-export const sessionStub = (env: Env, tenant: TenantId, session: SessionId) => env.SESSIONS.getByName(sessionObjectName(tenant, session));
-export const tenantStub = (env: Env, tenant: TenantId) => env.TENANTS.getByName(tenantObjectName(tenant));
-export const chatStub = (env: Env, { tenant, channel, conversation }: ChatAddress) =>
-  env.CHATS.getByName(chatObjectName(tenant, channel, conversation));
-export const deploymentStub = (env: Env) => env.DEPLOYMENT.getByName(DEPLOYMENT_OBJECT_NAME);
+export const sessionStub = (env: Env, tenant: TenantId, session: SessionId) =>
+  tellRequest(env.SESSIONS.getByName(sessionObjectName(tenant, session)));
+export const tenantStub = (env: Env, tenant: TenantId) => tellRequest(env.TENANTS.getByName(tenantObjectName(tenant)));
+export const deploymentStub = (env: Env) => tellRequest(env.DEPLOYMENT.getByName(DEPLOYMENT_OBJECT_NAME));
+
+/** A job's lines name the request that asked for the compaction, where there was one. */
+export const buildCompactionQueue = (env: Env): CompactionQueue => ({
+  send: async (job) => {
+    const request_id = readRequest();
+    await env.COMPACTIONS.send({ ...job, ...(request_id !== null && { request_id }) });
+  },
+});
 
 /** The tenants whose standing an isolate caches. */
 const CACHED_STANDINGS = 10_000;

@@ -72,9 +72,8 @@ export interface Caller {
   /** The API key of the request, or the one that made its access token. Absent: the deployment itself asks. */
   readonly key?: KeyId;
   readonly restriction?: Restriction;
-  /** For the audit log and log lines. Absent: none. */
+  /** For the audit log. Absent: none. */
   readonly act?: Act;
-  readonly request_id?: string;
 }
 
 /** `digest`: of the request's method, path and body, so that one key with two different bodies is refused. */

@@ -3,6 +3,7 @@ import type { Context, MiddlewareHandler } from "hono";
 import { HTTPException } from "hono/http-exception";
 import { routePath } from "hono/route";
 import { parseId } from "../domain/ids";
+import { serveRequest } from "../lib/request-scope";
 import { readMarks } from "./calls";
 import type { HttpDeps, HttpEnv } from "./deps";
 import { type RequestError, sendProblem } from "./problem";
@@ -19,7 +20,7 @@ export function observe({ log, now, config }: HttpDeps): MiddlewareHandler<HttpE
     const id = REQUEST_ID.test(given) ? given : crypto.randomUUID();
     c.set("requestId", id);
     const start = now();
-    await next();
+    await serveRequest(id, next);
     // This makes an answer with headers that can be changed. Each further call would make another one.
     c.header("x-request-id", id);
     addMissing(c.res.headers, security);

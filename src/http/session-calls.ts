@@ -21,8 +21,7 @@ export interface SessionCalls {
 export function sessionClient(deps: HttpDeps, c: Asker, session: SessionId): SessionCalls {
   const { tenant, key, access_token, restriction } = readPrincipal(c);
   const end_user = access_token?.reach.end_user;
-  const request_id = c.get("requestId");
-  const caller = { tenant, session, key, request_id, ...(end_user !== undefined && { end_user }), ...(restriction && { restriction }) };
+  const caller = { tenant, session, key, ...(end_user !== undefined && { end_user }), ...(restriction && { restriction }) };
   const connect = () => deps.sessions(caller.tenant, caller.session);
   return {
     session,

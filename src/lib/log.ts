@@ -2,6 +2,8 @@
  * Structured logging: one line of JSON for each event. This is the only file that uses the console, and the last guard against printing
  * content.
  */
+import { nameRequestNow } from "./request-scope";
+
 type Fields = Readonly<Record<string, unknown>>;
 type Level = "info" | "warn" | "error";
 
@@ -29,13 +31,14 @@ function toField(value: unknown): unknown {
 
 function toLine(level: Level, event: string, fields: Fields): string {
   const line: Record<string, unknown> = { time: Date.now(), level, event };
+  if (!Object.hasOwn(fields, "request_id")) Object.assign(line, nameRequestNow());
   for (const [name, value] of Object.entries(fields)) if (!Object.hasOwn(line, name)) line[name] = toField(value);
   return JSON.stringify(line);
 }
 
 /**
  * Creates a log whose every line carries `fields`. Values are ids, codes, numbers, or short lists of them; objects are not printed. `time`
- * is in epoch milliseconds.
+ * is in epoch milliseconds. A line names the request that is served when it is written, or says that its work is in the background.
  */
 export function createLog(fields: Fields = {}): JsonLog {
   return {

@@ -8,12 +8,22 @@ import type { SessionApi } from "../app/session-api";
 import type { Schedule } from "../app/session-ports";
 import { idPattern, parseId } from "../domain/ids";
 import { toErrorName } from "../lib/error-name";
+import { serveRequest } from "../lib/request-scope";
 
 const jobSchema = z.object({
   tenant: z.string().regex(idPattern("ten")),
   session: z.string().regex(idPattern("ses")),
   compaction: z.string().regex(idPattern("cmp")),
 });
+
+/** Apart from the job: lines can name the request of a job that cannot be read. */
+const askedSchema = z.object({ request_id: z.string() });
+
+/** The request that asked for the compaction. Null: none is known, as of a job that the session's alarm sent. */
+function readAsker(body: unknown): string | null {
+  const asked = askedSchema.safeParse(body);
+  return asked.success ? asked.data.request_id : null;
+}
 
 /** Null when the message is not a valid job. Retrying cannot make it one. */
 function parseCompactionJob(body: unknown): CompactionJob | null {
@@ -51,7 +61,7 @@ const MAX_DELAY_SECONDS = 120;
 
 /** Messages of a batch belong to independent jobs, so they run in parallel. */
 export async function consumeCompactions(messages: readonly QueueMessage[], deps: ConsumerDeps): Promise<void> {
-  await Promise.all(messages.map((message) => consumeOne(message, deps)));
+  await Promise.all(messages.map((message) => serveRequest(readAsker(message.body), () => consumeOne(message, deps))));
 }
 
 async function consumeOne(message: QueueMessage, deps: ConsumerDeps): Promise<void> {
@@ -87,7 +97,8 @@ async function consumeOne(message: QueueMessage, deps: ConsumerDeps): Promise<vo
 export function consumeDeadLetters(messages: readonly QueueMessage[], log: Log): void {
   for (const message of messages) {
     const job = parseCompactionJob(message.body);
-    log.error("compaction_job_dead", { tenant: job?.tenant ?? null, session: job?.session ?? null, compaction: job?.compaction ?? null });
+    const names = { tenant: job?.tenant ?? null, session: job?.session ?? null, compaction: job?.compaction ?? null };
+    serveRequest(readAsker(message.body), () => log.error("compaction_job_dead", names));
     message.ack();
   }
 }

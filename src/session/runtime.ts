@@ -25,7 +25,6 @@ import { type NoteEvents, SessionStore, type Step } from "./log/store";
 import { readTurn, toSpent } from "./log/turn-rows";
 import { Progress } from "./progress";
 import { recallFor, toRecallPorts } from "./recall/recall";
-import { createRequestNames, type RequestNames } from "./request-log";
 import type { RuntimeDeps } from "./runtime-deps";
 import type { Session } from "./session";
 import { createSignal, type Signal } from "./signal";
@@ -34,6 +33,7 @@ import { StreamBuffer } from "./stream/stream-buffer";
 import { toFrames } from "./stream/to-frames";
 import { tenantTools } from "./tenant-tools";
 import { Titler } from "./titler";
+import { createTurnRequests, type TurnRequests } from "./turn-requests";
 import { TurnRunner } from "./turn-runner";
 import { Wallet } from "./wallet/wallet";
 import { armJobs, asksForWorker, isOfTools, sendWakeUp } from "./watch";
@@ -53,7 +53,7 @@ export class SessionRuntime implements Session {
   readonly wallet: Wallet;
   readonly announcer: Announcer;
   readonly deferred: DeferredResultTable;
-  readonly requests: RequestNames = createRequestNames();
+  readonly requests: TurnRequests = createTurnRequests();
   readonly limits: SessionLimits;
   readonly #store: SessionStore;
   readonly #replyCaps: ReplyCaps = new Map();
@@ -94,7 +94,7 @@ export class SessionRuntime implements Session {
 
   #names(): Readonly<Record<string, string>> {
     const { tenant, session } = this.committed;
-    return { ...(tenant && { tenant }), ...(session && { session }), ...this.requests.read() };
+    return { ...(tenant && { tenant }), ...(session && { session }) };
   }
 
   /** The state as committed. */
@@ -201,7 +201,7 @@ export class SessionRuntime implements Session {
       random: deps.random,
       replyCaps: this.#replyCaps,
       digest: deps.digest,
-      log: this.requests.nameTurn(deps.log, this.committed.turn?.id),
+      log: deps.log,
       storageIsFull: () => deps.sql.isFull(),
       incarnation: deps.incarnation,
       noteCall: (call) => {

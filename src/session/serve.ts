@@ -12,7 +12,6 @@ import { actAs, deliverActsSoon, noteAct } from "./acts";
 import { mayNeedAdmission, refuseUnpaid, type Starting } from "./calls/admit-turn";
 import { readMetadata } from "./calls/read-calls";
 import { isStorageFull } from "./log/sql";
-import { seeAs } from "./request-view";
 import type { SessionRuntime } from "./runtime";
 
 type Call<A extends readonly unknown[], T> = (runtime: SessionRuntime, ...args: A) => Outcome<T> | Promise<Outcome<T>>;
@@ -61,10 +60,9 @@ async function serve<T>(
   // The platform may have dropped the alarm, so every call sets it again. That includes the jobs of an erased session.
   runtime.syncAlarm();
   if (runtime.state.lifecycle === "erased") return err({ code: "session_erased" });
-  const seen = seeAs(runtime, caller);
   return unlessFull(async () => {
-    recover(seen);
-    const outcome = await call(seen);
+    recover(runtime);
+    const outcome = await call(runtime);
     // The session may have been erased while the call waited. Its data is then missing through no mistake of the
     // client.
     return runtime.state.lifecycle === "erased" ? err({ code: "session_erased" }) : outcome;
@@ -141,6 +139,6 @@ export const acting =
     if (!act) return write(call)(runtime, caller, ...args);
     const note = noteAct(runtime, { ...caller, act }, action);
     const outcome = await write((session, ...given: A) => call(actAs(session, note), ...given))(runtime, caller, ...args);
-    if (outcome.ok) await deliverActsSoon(seeAs(runtime, caller), caller);
+    if (outcome.ok) await deliverActsSoon(runtime, caller);
     return outcome;
   };

@@ -44,7 +44,6 @@ import { awaitTurn, listTurns, reportTurn } from "./calls/turn-report";
 import { askedWith } from "./calls/turn-settings";
 import { readNotes, showStart } from "./calls/turn-start";
 import { discard, eraseObject } from "./erasure";
-import { seeAs } from "./request-view";
 import {
   acting,
   ask,
@@ -67,7 +66,7 @@ async function open(...[runtime, caller, input]: Parameters<ServedCalls<WholeSes
   if (runtime.exists) runtime.syncAlarm();
   // A restoration that was cut off behind its entry in the directory gives way to the session that the entry now names.
   else await forgetStaged(runtime);
-  return openSession(seeAs(runtime, caller), caller, input);
+  return openSession(runtime, caller, input);
 }
 
 const respondHere = begin(async (runtime, input: RespondInput) => addStream(runtime, input, await respond(runtime, input)));
@@ -90,7 +89,7 @@ async function erase(...[runtime, caller, isNoted, condition]: Parameters<Served
   // Nothing is awaited from here to the tombstone, so that no change comes in between.
   const unmet = runtime.state.lifecycle === "open" ? refuseUnmet(condition, settingsEtag(runtime.state)) : null;
   const note = caller.act && noteAct(runtime, { ...caller, act: caller.act }, "erasure.requested");
-  return unmet ?? unlessFull(() => eraseObject(seeAs(runtime, caller), caller, { note }));
+  return unmet ?? unlessFull(() => eraseObject(runtime, caller, { note }));
 }
 
 /** Nothing is awaited from the judgement to the tombstone, so that no message comes in between. */

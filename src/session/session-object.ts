@@ -23,6 +23,7 @@ import { createToolRunner } from "../tools/tool-runner";
 import {
   budgetsFor,
   buildChatModel,
+  buildCompactionQueue,
   buildFileReader,
   credentialsFor,
   interestFor,
@@ -107,7 +108,7 @@ export class SessionObject extends DurableObject<Env> {
       limits: { read: limitsFor(env), slots: slotsFor(env) },
       models: (tenant) => modelsFor(env, tenant),
       tools,
-      queue: { send: async (job) => void (await env.COMPACTIONS.send(job)) },
+      queue: buildCompactionQueue(env),
       projection: (tenant) =>
         createPlacedProjection(
           () => findWrittenDatabases(env, tenant),

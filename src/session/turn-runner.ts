@@ -12,9 +12,11 @@ import type { Command, CutShort } from "../domain/commands";
 import type { TurnFailure } from "../domain/events";
 import type { OpenTurn } from "../domain/state";
 import { toErrorName } from "../lib/error-name";
+import { serveRequest } from "../lib/request-scope";
 import { isStorageFull } from "./log/sql";
 import type { Progress } from "./progress";
 import type { RuntimeDeps } from "./runtime-deps";
+import type { TurnRequests } from "./turn-requests";
 
 /**
  * While a model answers, the session looks so often whether its tenant was suspended. A look may find an answer that is 5 seconds old, and
@@ -26,6 +28,7 @@ interface RunnerHost extends SessionWriter {
   readonly deps: Pick<RuntimeDeps, "clock" | "ids" | "log" | "background" | "schedule" | "isSuspended">;
   ports(): AfterTurnPorts;
   advanceSoon(): void;
+  readonly requests: Pick<TurnRequests, "find">;
   readonly progress: Progress;
 }
 
@@ -54,7 +57,9 @@ export class TurnRunner {
     this.#last = live;
     this.#live = live;
     this.#owed = null;
-    const done = (turn.phase === "generating" ? this.#answer(live) : runTools(live, this.host.ports()))
+    const work = () => (turn.phase === "generating" ? this.#answer(live) : runTools(live, this.host.ports()));
+    // A turn that waited is started by the work of another request.
+    const done = serveRequest(this.host.requests.find(turn.id), work)
       .catch((error: unknown) => this.#threw(live, error))
       .then(() => {
         if (this.#live !== live || this.#owed) return;

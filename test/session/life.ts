@@ -5,6 +5,7 @@ import { createNodeSql } from "../../scripts/support/node-sql";
 import { serveSession } from "../../scripts/support/serve-session";
 import type { BudgetSource } from "../../src/app/budget-ports";
 import type { WholeSessionApi } from "../../src/app/control-api";
+import { withNames } from "../../src/app/named-log";
 import type {
   ActRecorder,
   CallOptions,
@@ -22,6 +23,7 @@ import { type PolicyChoice, toPolicyText } from "../../src/context/policy-choice
 import type { StoredEvent } from "../../src/domain/events";
 import type { Part } from "../../src/domain/message";
 import type { FailureKind, FinishReason } from "../../src/domain/model-call";
+import { nameRequestNow } from "../../src/lib/request-scope";
 import { readEvents } from "../../src/session/log/event-log";
 import type { Sql } from "../../src/session/log/sql";
 import { SessionRuntime } from "../../src/session/runtime";
@@ -179,7 +181,8 @@ export class Life {
       }),
       digest: (text) => this.digest(text),
       deadlines: { firstTokenMs: 60_000, idleMs: 60_000, thinkingMs: 300_000, totalMs: 900_000 },
-      log: this.log,
+      // As `createLog` names it.
+      log: withNames(this.log, nameRequestNow),
     });
     this.service = serveSession(this.runtime);
   }

@@ -1,9 +1,9 @@
 /** Every log line of a session says which request it serves, or that it is background work. */
 import { beforeEach, describe, expect, it } from "vitest";
+import { serveRequest } from "../../src/lib/request-scope";
 import { ringAlarm } from "../../src/session/alarm";
 import { CALLER, failure, Life, settle } from "./life";
 
-const as = (request_id: string) => ({ ...CALLER, request_id });
 const message = (text: string) =>
   ({ role: "user", parts: [{ type: "text", text }], run: true, onBusy: "queue", tools: null, idempotency: null }) as const;
 
@@ -14,7 +14,7 @@ beforeEach(async () => {
 });
 
 const submit = async (request: string): Promise<void> => {
-  await life.service.submit(as(request), message(request));
+  await serveRequest(request, () => life.service.submit(CALLER, message(request)));
   await settle();
 };
 const fail = async (): Promise<void> => {
@@ -38,7 +38,7 @@ describe("a log line of a session", () => {
 
   it("of a turn keeps the name while another request is served", async () => {
     await submit("first");
-    const reading = life.service.describe(as("reader"));
+    const reading = serveRequest("reader", () => life.service.describe(CALLER));
     await fail();
     await reading;
 
@@ -50,7 +50,9 @@ describe("a log line of a session", () => {
     life.acts = { record: async () => Promise.reject(new Error("away")) };
     const act = { actor: { kind: "key", id: "key_1" }, request_id: "x" } as const;
     const rename = (request: string) =>
-      life.service.patch({ ...as(request), act }, { title: request } as Parameters<typeof life.service.patch>[1], undefined);
+      serveRequest(request, () =>
+        life.service.patch({ ...CALLER, act }, { title: request } as Parameters<typeof life.service.patch>[1], undefined),
+      );
     await Promise.all([rename("one"), rename("two")]);
 
     expect(lines().toSorted()).toEqual([
@@ -62,7 +64,9 @@ describe("a log line of a session", () => {
   it("of the alarm says that it is background work, as does a turn that another life recovers", async () => {
     life.acts = { record: async () => Promise.reject(new Error("away")) };
     const act = { actor: { kind: "key", id: "key_1" }, request_id: "x" } as const;
-    await life.service.patch({ ...as("one"), act }, { title: "t" } as Parameters<typeof life.service.patch>[1], undefined);
+    await serveRequest("one", () =>
+      life.service.patch({ ...CALLER, act }, { title: "t" } as Parameters<typeof life.service.patch>[1], undefined),
+    );
     await life.advance(2 * 60 * 60 * 1_000);
     ringAlarm(life.runtime);
     await settle();
@@ -77,7 +81,7 @@ describe("a log line of a session", () => {
 it("what a turn says after its object was lost is background work", async () => {
   await submit("first");
   const next = new Life(life.sql, "life-2");
-  await next.service.describe(as("reader"));
+  await serveRequest("reader", () => next.service.describe(CALLER));
   await settle();
   await next.say(failure("auth"));
 

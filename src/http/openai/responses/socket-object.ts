@@ -8,6 +8,7 @@ import type { Principal } from "../../../app/principal";
 import { parseId, type SessionId } from "../../../domain/ids";
 import type { Env } from "../../../env";
 import { toErrorName } from "../../../lib/error-name";
+import { serveRequest } from "../../../lib/request-scope";
 import { err, ok, type Result } from "../../../lib/result";
 import { LONG_BODY_LIMIT } from "../../body";
 import { readMarks } from "../../calls";
@@ -84,6 +85,10 @@ export function defineSocketObject(build: (env: Env) => HttpDeps) {
 
     override async webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): Promise<void> {
       const requestId = crypto.randomUUID();
+      return serveRequest(requestId, () => this.#serve(socket, message, requestId));
+    }
+
+    async #serve(socket: WebSocket, message: string | ArrayBuffer, requestId: string): Promise<void> {
       const parsed = parseSocketMessage(message);
       const lane = parsed.ok ? parsed.value.lane : null;
       if (this.#isBusy) return send(socket, toErrorMessage({ status: 409, error: BUSY }, lane));
