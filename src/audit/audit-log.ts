@@ -84,15 +84,16 @@ export function createAuditLog({ sql, owner, now, maxEntries = MAX_AUDIT_ENTRIES
   function prune(head: number): void {
     const first = anchor().seq + 1;
     const last = findEntry(Math.min(head - maxEntries, first + PRUNE_BATCH - 1));
-    if (last) removeUpTo(last);
+    if (!last) return;
+    moveAnchor(last);
+    sql.rows("DELETE FROM audit WHERE seq <= ?", last.seq);
   }
-  function removeUpTo(last: AuditPlace): void {
+  function moveAnchor(last: AuditPlace): void {
     sql.rows(
       "INSERT INTO audit_anchor (one, seq, hash) VALUES (1, ?, ?) ON CONFLICT (one) DO UPDATE SET seq = excluded.seq, hash = excluded.hash",
       last.seq,
       last.hash,
     );
-    sql.rows("DELETE FROM audit WHERE seq <= ?", last.seq);
   }
   return {
     append: (act, subject, doneAt) => {
@@ -119,8 +120,8 @@ export function createAuditLog({ sql, owner, now, maxEntries = MAX_AUDIT_ENTRIES
     forget: () => {
       const last = newest();
       if (!last) return;
-      removeUpTo(toPlace(last));
-      // The table would keep the bytes of the entries.
+      moveAnchor(toPlace(last));
+      // The table would keep the bytes of deleted entries, and a long write-ahead log the pages on which they were deleted.
       remakeTables(sql, ["audit"]);
     },
     read: ({ after, limit, order, action, actor, target, from, to }) => {
