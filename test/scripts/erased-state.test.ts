@@ -143,6 +143,23 @@ test(
   SECONDS,
 );
 
+test(
+  "the state of a server holds no name of an erased end user whose only session was given away before any call",
+  async () => {
+    const client = await newTenant();
+    const user = plant("before");
+    const path = `/v1/sessions/${readId(await client.call("POST", "/v1/sessions", { end_user: user }))}`;
+    await client.call("PATCH", path, { end_user: "eve" });
+    expect(findAnywhere().files.filter((file) => file.includes("SessionObject"))).not.toEqual([]);
+
+    const { id } = z.object({ id: z.string() }).parse(await client.call("DELETE", `/v1/end-users/${user}`));
+    await untilDone(() => client.call("GET", `/v1/erasures/${id}`));
+
+    await untilOverwritten();
+  },
+  SECONDS,
+);
+
 /** Settings of a tenant, with a planted word in each that takes one. */
 async function plantTenant({ call }: Client): Promise<void> {
   const url = `https://${plant("host")}.example`;
