@@ -272,7 +272,7 @@ export const keys: readonly Mutant[] = [
     file: "src/session/serve.ts",
     find: "if (only === undefined && !isHeld) return true;",
     replace: "if (only === undefined) return true;",
-    tests: ["test/workers/key-restrictions.test.ts"],
+    tests: ["test/session/restricted-keys.test.ts"],
   },
   {
     name: "a key that is held to models repeats a turn with any model",
@@ -280,6 +280,6 @@ export const keys: readonly Mutant[] = [
     file: "src/session/serve.ts",
     find: "const bound = caller.restriction?.models ? { ...input, model: input.model ?? null } : input;",
     replace: "const bound = input;",
-    tests: ["test/workers/key-restrictions.test.ts"],
+    tests: ["test/session/restricted-keys.test.ts"],
   },
 ];
