@@ -97,7 +97,6 @@ export const choices: readonly Mutant[] = [
     file: "src/app/compaction/summary-request.ts",
     find: "standing: read(plan.instructions)",
     replace: "standing: read(plan.instructions && (state.settings.summary_instructions ?? plan.instructions))",
-    tests: SIMULATION,
-    seeds: 400,
+    tests: ["test/session/summary-instructions.test.ts"],
   },
 ];

@@ -234,6 +234,25 @@ describe("every way to a summary follows the instructions", () => {
     );
   });
 
+  test("each chunk those of its plan, though they are changed between two chunks", async () => {
+    const life = new Life();
+    life.models = { resolve: async (id) => (id === TINY.id ? TINY : { ...SPEC, context_window: 32_000 }) };
+    await life.open({ preset: "oneclaw", trigger: { at: "before_turn" }, summary: { instructions: POLICY_WORDS } });
+    await talk(life, 5);
+    await life.service.patch(CALLER, { model: TINY.id });
+    await settle();
+    await life.send("and now?");
+    await patch(life, { summaryInstructions: OWN_WORDS });
+
+    const systems: (string | null)[] = [];
+    while (life.call.request.purpose === "compaction") {
+      systems.push(life.call.request.system);
+      await life.summarize(`Part ${systems.length}.`);
+    }
+    expect(systems.length).toBeGreaterThan(1);
+    for (const system of systems) expect([system?.includes(POLICY_WORDS), system?.includes(OWN_WORDS)]).toEqual([true, false]);
+  });
+
   test("a turn's own request with one message more", async () => {
     const life = new Life();
     await life.open({ preset: "oneclaw", summary: { mode: "cheaper", instructions: POLICY_WORDS } });
