@@ -105,8 +105,8 @@ export const life: readonly Mutant[] = [
     name: "clients are sent what a provider signs",
     breaks: "what a provider signs",
     file: "src/session/content.ts",
-    find: "parts: toShownParts(parts) }",
-    replace: "parts }",
+    find: "parts: toShownParts(entry.parts) }",
+    replace: "parts: entry.parts }",
     tests: ["test/session/provider-metadata.test.ts"],
   },
   {
