@@ -177,6 +177,26 @@ describe("an input that repeats a conversation with a call to approve", () => {
   });
 });
 
+it("an input that repeats a conversation without the results of the server's calls goes on in it, though one was redacted", async () => {
+  const { ask, first, session, life, requests, lives } = await open(calls({ call_id: "a", name: "read" }));
+  const caller = { tenant: TENANT, session };
+  const items = await life.service.items(caller, { after: null, limit: 10, order: "asc" });
+  const result = items.ok ? items.value.data.find(({ role }) => role === "tool") : undefined;
+  if (!result) throw new Error("no result");
+  await life.service.redact(caller, result.id);
+  const kept = first.output.map((item) => (item.type === "mcp_call" ? { ...item, output: undefined } : item) as Item);
+  const second = await ask([user("Send it."), ...kept, user("谢谢。")]);
+
+  expect([readSession(second), lives.size]).toEqual([session, 1]);
+  expect(requests.map(show).at(-1)).toEqual([
+    "user: Send it.",
+    "assistant: tool_call",
+    "tool: [redacted]",
+    "assistant: Done 2.",
+    "user: 谢谢。",
+  ]);
+});
+
 describe("the AI SDK's model", () => {
   const SAID = [
     [
