@@ -18,9 +18,11 @@ export interface Trial {
 
 const COPIED = ["src", "test", "scripts", "bench", "docs", "migrations", "package.json", "tsconfig.json"];
 const SIMULATION = ["test/simulation/seeds-"];
+/** Tests that need workerd, which the bench does not have. */
+export const LEFT_OUT = "test/workers/";
 /** The tests of the copy in plain Node. Only the tests that the mutant names are loaded. */
 const CONFIG = `import { SEEDED } from "./test/support/read-seed";
-export default { test: { ...SEEDED, include: ["test/**/*.test.ts"], exclude: ["test/workers/**"], maxWorkers: 1 } };
+export default { test: { ...SEEDED, include: ["test/**/*.test.ts"], exclude: ["${LEFT_OUT}**"], maxWorkers: 1 } };
 `;
 /** A test that hangs has detected something, but its report would not say what. */
 const PATIENCE_MS = 240_000;
@@ -90,7 +92,7 @@ async function judge(mutant: Mutant, runTests: (paths: readonly string[], seeds:
   for (const [paths, seeds] of stages) {
     const result = await runTests(paths, seeds);
     if (!result) return { ok: false, why: `the tests of ${paths} did not come to an end` };
-    if (result.numTotalTests === 0) return { ok: false, why: `no test of ${paths} ran: it does not load` };
+    if (result.numTotalTests === 0) return { ok: false, why: `no test of ${paths} ran: ${describe(result)}` };
     if (result.numFailedTests > 0) return { ok: true, by: describe(result) };
   }
   return { ok: false, why: "nothing noticed" };

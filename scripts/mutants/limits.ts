@@ -5,7 +5,6 @@ const METER = ["test/app/slot-meter.test.ts"];
 const MESSAGES = ["test/domain/message-limit.test.ts"];
 const DIRECTORY = ["test/tenant/session-limits.test.ts"];
 const SEEDS = ["test/simulation/limits.test.ts"];
-const TURNS = ["test/workers/concurrent-turns.test.ts"];
 
 export const limits: readonly Mutant[] = [
   {
@@ -86,7 +85,7 @@ export const limits: readonly Mutant[] = [
     file: "src/session/limits.ts",
     find: "return refused ? err(toSlotRefusal(refused)) : null;",
     replace: "return null;",
-    tests: TURNS,
+    tests: SEEDS,
   },
   {
     name: "a turn that has ended keeps its slot",
@@ -94,6 +93,6 @@ export const limits: readonly Mutant[] = [
     file: "src/session/limits.ts",
     find: "if (this.#entering === 0) this.#free();",
     replace: "",
-    tests: TURNS,
+    tests: SEEDS,
   },
 ];

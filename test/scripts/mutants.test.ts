@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { LEFT_OUT } from "../../scripts/mutants/bench";
 import { MUTANTS } from "../../scripts/mutants/list";
 import { ROOT } from "../../scripts/support/paths";
 
@@ -16,6 +17,10 @@ describe("a mutant", () => {
       ({ tests, seeds }) => tests.some((path) => !existsSync(join(ROOT, path))) || (tests.length === 0 && !seeds),
     );
     expect(untested).toEqual([]);
+  });
+
+  test("names no test that the bench does not load", () => {
+    expect(MUTANTS.filter(({ tests }) => tests.some((path) => path.startsWith(LEFT_OUT)))).toEqual([]);
   });
 
   test("has a name of its own, by which it can be asked for", () => {
