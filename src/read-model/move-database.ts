@@ -1,5 +1,6 @@
 /** One database, as a move of a tenant works in it. */
 import { getTableColumns, getTableName } from "drizzle-orm";
+import type { Clock } from "../app/ports";
 import type { MoveDatabase, Tombstone } from "../app/projection/move-ports";
 import { parseId, type SessionId, type TenantId } from "../domain/ids";
 import { type Pause, pause } from "./d1-retry";
@@ -8,7 +9,34 @@ import { erasedUsage, models, sessionTombstones, tenants, usageBounds } from "./
 import { TABLES, toScratchName } from "./store";
 import { createTenantRows } from "./tenant-rows";
 
-export function createMoveDatabase(db: D1Database, wait: Pause = pause): MoveDatabase {
+/** A mover's step read the placement so long ago that the tenant may have moved on since. */
+class StepTooLongError extends Error {
+  override readonly name = "StepTooLongError";
+}
+
+/** With the longest query, not more than what a move waits before it empties a database (`SETTLE_MS`). */
+const STEP_MS = 30_000;
+
+/** Sends nothing from so long after its making: another mover may have ended the move, and emptied the database. */
+function boundStep(db: D1Database, now: Clock): D1Database {
+  const until = now() + STEP_MS;
+  return new Proxy(db, {
+    get(target, name) {
+      if (now() > until) throw new StepTooLongError("this step of the move took too long: the next one goes on");
+      const value: unknown = Reflect.get(target, name);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
+}
+
+interface MoveTime {
+  readonly wait?: Pause;
+  readonly now?: Clock;
+}
+
+/** For one step of a move. */
+export function createMoveDatabase(whole: D1Database, { wait = pause, now = Date.now }: MoveTime = {}): MoveDatabase {
+  const db = boundStep(whole, now);
   return {
     rows: createRebuildRows(db, { pause: wait }),
     tenantRows: createTenantRows(db),

@@ -44,3 +44,15 @@ describe("a write that comes after its database was emptied", () => {
     expect(await count()).toBe(0);
   });
 });
+
+it("a mover's step that takes too long sends nothing more: its move may have ended, and the tenant be back", async () => {
+  const { db, first, count } = await setUp();
+  await createProjection(db).write(first);
+  const time = { now: 0 };
+  const begun = createMoveDatabase(db, { now: () => time.now });
+  time.now = 30_001;
+
+  await expect(begun.clearTenant(TENANT)).rejects.toThrow("took too long");
+  await expect(begun.rows.live.write(first)).rejects.toThrow("took too long");
+  expect(await count()).toBeGreaterThan(0);
+});
