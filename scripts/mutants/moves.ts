@@ -28,4 +28,20 @@ export const moves: readonly Mutant[] = [
     replace: '"settle"]);',
     tests: MOVES,
   },
+  {
+    name: "a mover's slow step writes after its move has ended",
+    breaks: "I40: no other database has a row of the tenant",
+    file: "src/read-model/move-database.ts",
+    find: "if (now() > until) throw",
+    replace: "if (until < 0) throw",
+    tests: MOVES,
+  },
+  {
+    name: "a move leaves the bound of removed usage behind",
+    breaks: "I49: what remains of usage is the months of the ledgers that were not removed",
+    file: "src/app/projection/rebuild-tenant.ts",
+    find: "if (before.value === null) return ok(null);",
+    replace: "if (before.value !== -1) return ok(null);",
+    tests: MOVES,
+  },
 ];

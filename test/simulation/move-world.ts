@@ -10,6 +10,7 @@ import { listHolding, listWritten, type Placement } from "../../src/app/placemen
 import type { ChatModel } from "../../src/app/ports";
 import type { MovePorts } from "../../src/app/projection/move-ports";
 import type { TenantChange } from "../../src/app/tenant-api";
+import type { TenantProjection } from "../../src/app/tenant-projection";
 import type { SessionId } from "../../src/domain/ids";
 import { ok } from "../../src/lib/result";
 import { findWrittenDatabases, type ReadModelEnv } from "../../src/read-model/database-for";
@@ -23,6 +24,8 @@ import type { Sql } from "../../src/session/log/sql";
 import { SessionRuntime } from "../../src/session/runtime";
 import { createPlacementStore } from "../../src/tenant/shared/placement-store";
 import { createErasedUsage } from "../../src/tenant/usage/erased-usage";
+import { createUsageBound } from "../../src/tenant/usage/usage-bound";
+import { createUsageRetention, type UsageRetention } from "../../src/tenant/usage/usage-retention";
 import { ACT } from "../support/act";
 import { countingIds, TENANT } from "../support/builders";
 import { createMigratedSql } from "../tenant/memory-sql";
@@ -40,6 +43,10 @@ const DEADLINES = { firstTokenMs: 60_000, idleMs: 60_000, thinkingMs: 5 * 60_000
 /** D1 ends a query that takes longer (Cloudflare's D1 limits). */
 const QUERY_MS = 30_000;
 const LOG_PAGE = 5;
+/** A run lasts for less than an hour, so that it has one month's end at most. */
+const MONTH_END = Date.UTC(2023, 11, 1);
+/** Usage goes when its month ends: the rule that the API takes would wait for one month more. */
+const RULE = { months: 0, starts_at: 0 };
 export const NAMES = ["DB", "DB_2", "DB_3"] as const;
 type Name = (typeof NAMES)[number];
 export type Databases = Readonly<Record<Name, SimD1>>;
@@ -55,6 +62,11 @@ interface SessionLife {
   readonly scope: Scope;
   readonly runtime: SessionRuntime;
   readonly service: WholeSessionApi;
+}
+
+interface TenantLife {
+  readonly scope: Scope;
+  readonly usageRetention: UsageRetention;
 }
 
 interface SimSession {
@@ -80,7 +92,8 @@ export class MoveWorld {
   readonly sql = createMigratedSql();
   readonly placements = createPlacementStore(this.sql);
   readonly usage = createErasedUsage(this.sql, OWNERS);
-  readonly tenant: SimObject<{ readonly scope: Scope }>;
+  readonly usageBound = createUsageBound(this.sql);
+  readonly tenant: SimObject<TenantLife>;
   readonly sessions = new Map<SessionId, SimSession>();
   /** Sessions whose erasure is done, and which the tenant's directory has no more. */
   readonly erased = new Set<SessionId>();
@@ -91,7 +104,7 @@ export class MoveWorld {
 
   constructor(seed: number, databases: Databases) {
     this.random = new Random(seed);
-    this.scheduler = new Scheduler(this.random);
+    this.scheduler = new Scheduler(this.random, MONTH_END - this.random.int(0, 6 * 60_000));
     this.databases = databases;
     const { random } = this;
     this.faults = {
@@ -102,7 +115,7 @@ export class MoveWorld {
       moverCrashes: random.pick([0, 0.01, 0.04]),
     };
     this.movers = random.pick([1, 1, 2, 12]);
-    this.tenant = new SimObject(this, "tenant", { create: (scope) => ({ scope }), ring: () => {} });
+    this.tenant = new SimObject(this, "tenant", { create: (scope) => this.#createTenant(scope), ring: () => {} });
   }
 
   #reach(name: Name, scope: Scope): D1Database {
@@ -116,6 +129,19 @@ export class MoveWorld {
       DB: this.#reach("DB", scope),
       DB_2: this.#reach("DB_2", scope),
       DB_3: this.#reach("DB_3", scope),
+      TENANTS: { getByName: () => ({ readPlacement }) },
+      now: () => this.scheduler.now,
+    };
+  }
+
+  /** An isolate that reaches everything at once, for checks at rest. */
+  settled(): ReadModelEnv {
+    const { DB, DB_2, DB_3 } = this.databases;
+    const readPlacement = async (): Promise<Placement> => this.placements.read();
+    return {
+      DB: DB.direct,
+      DB_2: DB_2.direct,
+      DB_3: DB_3.direct,
       TENANTS: { getByName: () => ({ readPlacement }) },
       now: () => this.scheduler.now,
     };
@@ -178,6 +204,21 @@ export class MoveWorld {
     return { scope, runtime, service: serveSession(runtime) };
   }
 
+  #createTenant(scope: Scope): TenantLife {
+    const usageRetention = createUsageRetention({
+      sql: this.sql,
+      bound: this.usageBound,
+      readRule: () => RULE,
+      isSuspended: () => false,
+      remove: (before) => this.#tenantProjection(scope).removeUsage(TENANT, before),
+      // A client of the world rings instead.
+      alarm: { get: async () => null, set: () => {} },
+      now: () => this.scheduler.now,
+      log: SILENT,
+    });
+    return { scope, usageRetention };
+  }
+
   #model(scope: Scope): ChatModel {
     const { scheduler, random } = this;
     return {
@@ -207,9 +248,10 @@ export class MoveWorld {
       now: () => this.scheduler.now,
       budget: this.random.pick([20, 400]),
       database: (name) =>
-        createMoveDatabase(this.#reach(NAMES.find((known) => known === name) ?? "DB", scope), (ms) =>
-          this.scheduler.sleep(scope, ms, "D1 pause"),
-        ),
+        createMoveDatabase(this.#reach(NAMES.find((known) => known === name) ?? "DB", scope), {
+          wait: (ms) => this.scheduler.sleep(scope, ms, "D1 pause"),
+          now: () => this.scheduler.now,
+        }),
       readLog: (session, after) =>
         whileAlive(
           this.findSession(session).object.call(scope, "log", ({ service }) =>
@@ -228,7 +270,7 @@ export class MoveWorld {
               .map((id) => ({ id, created_at: 1 }));
             return ok({ data: data.slice(0, limit), has_more: data.length > limit });
           }),
-        usageBound: async () => ok(null),
+        usageBound: () => call("bound", () => ok(this.usageBound.read().wanted)),
         exportTenant: () =>
           call("export", () => ok({ ...CHANGE, keys: [], standing: { status: "active", suspended_at: null, reason: null } })),
         listErasedUsage: (page) => call("usage", () => ok(this.usage.list(page))),
@@ -237,15 +279,19 @@ export class MoveWorld {
     };
   }
 
-  async #projectTenant(scope: Scope) {
+  #tenantProjection(scope: Scope): TenantProjection {
     const open = (name: string) =>
       createTenantProjection(this.#reach(NAMES.find((known) => known === name) ?? "DB", scope), (ms) =>
         this.scheduler.sleep(scope, ms, "D1 pause"),
       );
-    await createPlacedTenantProjection({
+    return createPlacedTenantProjection({
       written: () => listWritten(this.placements.read()).map(open),
       held: () => listHolding(this.placements.read()).map(open),
-    }).write(CHANGE);
+    });
+  }
+
+  async #projectTenant(scope: Scope) {
+    await this.#tenantProjection(scope).write(CHANGE);
     return ok(null);
   }
 

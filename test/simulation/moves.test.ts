@@ -14,11 +14,13 @@ import { type Databases, MoveWorld, NAMES } from "./move-world";
 import { Scope } from "./scheduler";
 import { SimD1 } from "./sim-d1";
 import { testSeeds } from "./test-seeds";
+import { UsageWatch } from "./usage-watch";
 
 const SEEDS_IN_TESTS = 16;
 const MOST_SEEDS = 300;
 const ACTIVE_STEPS = 1_200;
-const CALM_STEPS = 20_000;
+/** Twelve movers may compare a hundred sessions, a few rows a step. */
+const CALM_STEPS = 60_000;
 
 const OPEN = { model: "big", policy: "oneclaw", system: null, tools: null, title: null, metadata: {} } as const;
 const SAY = {
@@ -37,10 +39,12 @@ class People {
   /** Sessions that someone began to erase: lists may have them or not. */
   readonly leaving = new Set<SessionId>();
   readonly world: MoveWorld;
+  readonly usage: UsageWatch;
   #scopes = 0;
 
   constructor(world: MoveWorld) {
     this.world = world;
+    this.usage = new UsageWatch(world);
   }
 
   async sit(): Promise<void> {
@@ -108,6 +112,7 @@ class People {
           const isShown = this.leaving.has(session) || seq === 0 || (row !== undefined && row.last_seq >= seq);
           violations.check(isShown, "I40", () => `a list has ${session} up to ${row?.last_seq}, and ${seq} was written`);
         }
+        await this.usage.read(isolate);
       } catch {
         stats.count("lists failed");
       }
@@ -181,7 +186,7 @@ async function checkErased(world: MoveWorld, session: SessionId): Promise<void> 
   }
 }
 
-const HELD = [...TABLES.map(({ name }) => name), "tenants", "models", "erased_usage", "session_tombstones"];
+const HELD = [...TABLES.map(({ name }) => name), "tenants", "models", "erased_usage", "usage_bounds", "session_tombstones"];
 
 /** What a database still has of the tenant. */
 async function findHeld(world: MoveWorld, name: (typeof NAMES)[number]): Promise<readonly string[]> {
@@ -225,7 +230,7 @@ let shared: Databases | null = null;
 async function clear(databases: Databases): Promise<void> {
   for (const database of Object.values(databases)) {
     database.clear();
-    for (const table of ["tenants", "models"]) await database.direct.prepare(`DELETE FROM ${table}`).all();
+    for (const table of ["tenants", "models", "usage_bounds"]) await database.direct.prepare(`DELETE FROM ${table}`).all();
   }
 }
 
@@ -244,18 +249,21 @@ async function simulate(seed: number): Promise<{ readonly world: MoveWorld; read
   const [people, movers] = [new People(world), new Movers(world)];
   for (let n = 0; n < 3; n++) void people.sit();
   for (let n = 0; n < 2; n++) void people.read();
+  void people.usage.ring(() => people.closing);
+  const step = async (): Promise<boolean> => {
+    const isGoingOn = violations.found.length === 0 && (await scheduler.step());
+    people.usage.look();
+    return isGoingOn;
+  };
   for (let started = 0; started < world.movers; started++) movers.start();
   if (world.movers > 10) world.stats.count("more than ten movers");
-  for (let step = 0; step < ACTIVE_STEPS && violations.found.length === 0; step++) {
-    if (!(await scheduler.step())) break;
-    crashSome(world, movers);
-  }
+  for (let n = 0; n < ACTIVE_STEPS && (await step()); n++) crashSome(world, movers);
   world.calm();
   people.closing = true;
   movers.closing = true;
-  for (let step = 0; violations.found.length === 0 && (await scheduler.step()); step++)
-    violations.check(step < CALM_STEPS, "I14", () => "it never comes to rest");
+  for (let n = 0; await step(); n++) violations.check(n < CALM_STEPS, "I14", () => "it never comes to rest");
   if (violations.found.length === 0) await checkAtRest(world);
+  if (violations.found.length === 0) await people.usage.checkAtRest(world.settled());
   return { world, violation: violations.found[0]?.message ?? null };
 }
 
@@ -267,6 +275,9 @@ const TRIED = [
   "moves cancelled",
   "moves ended",
   "switches",
+  "months removed",
+  "removals cut off",
+  "sums of what is left",
   "steps failed",
   "more than ten movers",
   "movers die",

@@ -41,16 +41,19 @@ const JUMPS: readonly (readonly [ms: number, chance: number])[] = [
 ];
 
 export class Scheduler {
-  now = START;
+  now: number;
   steps = 0;
   readonly trace: string[] = [];
   #gates: Gate[] = [];
   #timers: Timer[] = [];
 
   readonly random: Random;
+  readonly #start: number;
 
-  constructor(random: Random) {
+  constructor(random: Random, start = START) {
     this.random = random;
+    this.#start = start;
+    this.now = start;
   }
 
   /** Settles when the gate is chosen. Gates with a greater weight are chosen earlier. */
@@ -112,7 +115,7 @@ export class Scheduler {
   #fire(timer: Timer): void {
     this.#timers = this.#timers.filter((known) => known !== timer);
     this.now = Math.max(this.now, timer.due);
-    this.trace.push(`${this.steps} t+${this.now - START} ${timer.scope.name}: timer ${timer.label}`);
+    this.trace.push(`${this.steps} t+${this.now - this.#start} ${timer.scope.name}: timer ${timer.label}`);
     timer.work();
   }
 
@@ -130,7 +133,7 @@ export class Scheduler {
     });
     const [gate] = this.#gates.splice(Math.max(0, found), 1);
     if (!gate) return;
-    this.trace.push(`${this.steps} t+${this.now - START} ${gate.scope.name}: ${gate.label}`);
+    this.trace.push(`${this.steps} t+${this.now - this.#start} ${gate.scope.name}: ${gate.label}`);
     gate.effect?.();
     gate.open();
   }
