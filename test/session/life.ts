@@ -3,6 +3,7 @@
 import { NO_BUDGETS } from "../../scripts/support/no-budgets";
 import { createNodeSql } from "../../scripts/support/node-sql";
 import { serveSession } from "../../scripts/support/serve-session";
+import type { AnnouncementPort } from "../../src/app/announcement-ports";
 import type { BudgetSource } from "../../src/app/budget-ports";
 import type { WholeSessionApi } from "../../src/app/control-api";
 import { withNames } from "../../src/app/named-log";
@@ -146,7 +147,8 @@ export class Life {
 
   readonly sql: Sql;
 
-  constructor(sql: Sql = createNodeSql(), incarnation = "life-1", ids = countingIds()) {
+  /** `announcements`: absent, nothing is announced. */
+  constructor(sql: Sql = createNodeSql(), incarnation = "life-1", ids = countingIds(), announcements?: AnnouncementPort) {
     this.sql = sql;
     this.runtime = new SessionRuntime({
       sql,
@@ -168,6 +170,7 @@ export class Life {
       queue: { send: async (job) => void this.jobs.push(job.compaction) },
       files: () => ({ keep: async () => {} }),
       budgets: () => this.budgets,
+      ...(announcements && { announcements: () => announcements }),
       isSuspended: async () => this.isSuspended,
       acts: () => ({ record: (session, acts) => this.acts.record(session, acts) }),
       usageArchive: () => ({
