@@ -26,9 +26,9 @@ const announce: Existing<"announce"> = async (tenant, session, announcements) =>
   // What is erased is announced by its erasure alone.
   if (isErased(tenant, session)) return ok(null);
   tenant.transaction(() => webhooks.addOfSession(session, announcements, events));
+  webhooks.start();
   // Set before the answer: the session forgets what it told.
   await webhooks.resume();
-  webhooks.start();
   return ok(null);
 };
 
@@ -95,8 +95,8 @@ async function begin<T>(tenant: Tenant, id: WebhookEndpointId, add: () => Result
     return found.value.status === "enabled" ? add() : err({ code: "webhook_endpoint_disabled" as const, endpoint: id });
   });
   if (!done.ok) return done;
-  await webhooks.resume();
   webhooks.start();
+  await webhooks.resume();
   return done;
 }
 

@@ -9,8 +9,8 @@ export interface ScriptedAnswer {
   readonly status?: number;
   readonly body?: string;
   readonly location?: string;
-  /** `hang`: never. `close`: the connection is closed without an answer. `dribble`: the head is sent, and the body never ends. */
-  readonly how?: "hang" | "close" | "dribble";
+  /** `hang`: never. `close`: the connection is closed without an answer. */
+  readonly how?: "hang" | "close";
   /** The answer waits until the test opens it. */
   readonly gate?: string;
 }
@@ -71,9 +71,7 @@ async function receive(name: string, request: IncomingMessage, response: ServerR
   if (gate !== undefined) await mailbox.gate(gate).promise;
   if (how === "hang") return;
   if (how === "close") return void response.destroy();
-  response.writeHead(status, { ...(location !== undefined && { location }) });
-  response.write(said);
-  if (how !== "dribble") response.end();
+  response.writeHead(status, { ...(location !== undefined && { location }) }).end(said);
 }
 
 /** `POST` adds answers, `POST …?open=GATE` opens a gate, `GET …?at_least=N` waits for so many requests. */

@@ -250,7 +250,7 @@ export function createDeliveries(sql: SyncSql, { newId }: Ids) {
     forgetEndpoint: (endpoint: string): boolean => removeRows("endpoint = ?", endpoint) > 0,
     /** Removes what is too old, or too much of an endpoint. Returns true when there is more. */
     prune: (endpoint: string, at: number): boolean => {
-      const old = removeRows(`endpoint = ? AND state <> 'pending' AND created_at < ? ORDER BY n LIMIT ${PRUNED}`, endpoint, at - KEPT_MS);
+      const old = removeRows(`endpoint = ? AND state <> 'pending' AND created_at <= ? ORDER BY n LIMIT ${PRUNED}`, endpoint, at - KEPT_MS);
       const many = removeRows(`endpoint = ? AND state <> 'pending' ORDER BY n DESC LIMIT ${PRUNED} OFFSET ${KEPT_DELIVERIES}`, endpoint);
       return old === PRUNED || many === PRUNED;
     },

@@ -30,6 +30,7 @@ type EndpointRow = {
   readonly disabled_reason: string | null;
   readonly disabled_at: number | null;
   readonly failing_since: number | null;
+  readonly quick: number;
   readonly created_at: number;
   readonly updated_at: number;
 };
@@ -52,10 +53,12 @@ export interface Endpoints {
   rotate(id: WebhookEndpointId, rotation: SecretRotation, at: number): Result<WebhookEndpoint, TenantError>;
   /** Disables an endpoint. False: it is disabled already. */
   disable(id: WebhookEndpointId, reason: DisabledReason, at: number): boolean;
-  /** Notes how a try ended: `at` of a failure, null for a success. */
-  noteFailing(id: WebhookEndpointId, since: number | null): void;
+  /** Notes how a try ended: when it failed, or null. */
+  noteAnswer(id: WebhookEndpointId, answer: { readonly failed: number | null; readonly isQuick: boolean }): void;
   /** Enabled endpoints that want the type. */
   listFor(type: WebhookEventType): readonly WebhookEndpointId[];
+  /** Enabled endpoints, and whether each answered its last try well and soon. */
+  listEnabled(): readonly { readonly id: WebhookEndpointId; readonly isQuick: boolean }[];
   /** The types that enabled endpoints want. */
   interest(): readonly WebhookEventType[];
   /** Null: it is disabled, or gone. */
@@ -173,16 +176,20 @@ export function createEndpoints(sql: SyncSql, requests: OutcomeStore<string>): E
       writeSecrets(id, [{ sealed, until: null }, ...kept]);
       return find(id);
     },
-    noteFailing: (id, since) =>
+    noteAnswer: (id, { failed, isQuick }) =>
+      // A row that stays as it is is not written.
       void sql.rows(
-        "UPDATE webhook_endpoints SET failing_since = CASE WHEN ?1 IS NULL THEN NULL ELSE coalesce(failing_since, ?1) END WHERE id = ?2",
-        since,
+        `UPDATE webhook_endpoints SET failing_since = CASE WHEN ?1 IS NULL THEN NULL ELSE coalesce(failing_since, ?1) END, quick = ?2
+         WHERE id = ?3 AND (quick <> ?2 OR (failing_since IS NULL) <> (?1 IS NULL))`,
+        failed,
+        isQuick ? 1 : 0,
         id,
       ),
     listFor: (type) =>
       enabled()
         .filter((row) => parseEvents(row.events)?.includes(type) ?? true)
         .map(({ id }) => toEndpointId(id)),
+    listEnabled: () => enabled().map(({ id, quick }) => ({ id: toEndpointId(id), isQuick: quick === 1 })),
     interest: () => {
       const wanted = enabled().map((row) => parseEvents(row.events));
       return WEBHOOK_EVENT_TYPES.filter((type) => wanted.some((types) => types === null || types.includes(type)));

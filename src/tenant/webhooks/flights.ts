@@ -1,50 +1,48 @@
 /**
- * The tries that are under way, and for how many more there is room. A Worker has six connections at once, and a try may need one more to
- * resolve a name. Slow and failing endpoints share a part of them, so that they hold up no other.
+ * The tries that are under way, and which endpoint is next. A Worker has six connections at once, and a try may need one more to resolve a
+ * name. Endpoints that are slow, that fail, or of which nothing is known share a part of them, so that they hold up no other.
  */
 
 const AT_ONCE = 5;
-const SLOW_AT_ONCE = 3;
+const NOT_QUICK_AT_ONCE = 3;
 /** Tries of one endpoint at once. */
-const OF_ONE = 2;
-const OF_SLOW_ONE = 1;
+const OF_QUICK = 2;
+const OF_OTHER = 1;
 /** An endpoint whose last answer took longer is slow. */
-const SLOW_MS = 2_000;
+export const QUICK_MS = 2_000;
+
+interface Candidate {
+  readonly id: string;
+  readonly isQuick: boolean;
+}
 
 interface Flight {
   readonly endpoint: string;
-  readonly isSlow: boolean;
+  readonly isQuick: boolean;
 }
 
-interface Flights {
-  count(): number;
-  has(delivery: string): boolean;
-  hasRoom(endpoint: string, isFailing: boolean): boolean;
-  begin(delivery: string, endpoint: string, isFailing: boolean): void;
-  /** Ending it again changes nothing. */
-  end(delivery: string, ms: number): void;
-}
-
-export function createFlights(): Flights {
+export function createFlights() {
   const flights = new Map<string, Flight>();
-  const slow = new Set<string>();
+  /** When the endpoint was last begun with, in order. */
+  const turns = new Map<string, number>();
+  let turn = 0;
   const countWhere = (is: (flight: Flight) => boolean): number => [...flights.values()].filter(is).length;
+  const hasRoom = ({ id, isQuick }: Candidate): boolean => {
+    const own = countWhere((flight) => flight.endpoint === id);
+    if (flights.size >= AT_ONCE || own >= (isQuick ? OF_QUICK : OF_OTHER)) return false;
+    return isQuick || countWhere((flight) => !flight.isQuick) < NOT_QUICK_AT_ONCE;
+  };
   return {
-    count: () => flights.size,
-    has: (delivery) => flights.has(delivery),
-    hasRoom: (endpoint, isFailing) => {
-      const isSlow = isFailing || slow.has(endpoint);
-      const own = countWhere((flight) => flight.endpoint === endpoint);
-      if (flights.size >= AT_ONCE || own >= (isSlow ? OF_SLOW_ONE : OF_ONE)) return false;
-      return !isSlow || countWhere((flight) => flight.isSlow) < SLOW_AT_ONCE;
+    count: (): number => flights.size,
+    has: (delivery: string): boolean => flights.has(delivery),
+    /** The endpoints that have room, the one that waited longest first. */
+    order: <T extends Candidate>(candidates: readonly T[]): readonly T[] =>
+      candidates.filter(hasRoom).toSorted((one, other) => (turns.get(one.id) ?? 0) - (turns.get(other.id) ?? 0)),
+    begin: (delivery: string, { id, isQuick }: Candidate): void => {
+      turn += 1;
+      turns.set(id, turn);
+      flights.set(delivery, { endpoint: id, isQuick });
     },
-    begin: (delivery, endpoint, isFailing) => void flights.set(delivery, { endpoint, isSlow: isFailing || slow.has(endpoint) }),
-    end: (delivery, ms) => {
-      const flight = flights.get(delivery);
-      if (!flight) return;
-      flights.delete(delivery);
-      if (ms > SLOW_MS) slow.add(flight.endpoint);
-      else slow.delete(flight.endpoint);
-    },
+    end: (delivery: string): void => void flights.delete(delivery),
   };
 }

@@ -1,7 +1,8 @@
 /** The tables of webhooks in a tenant's object. */
 
 /**
- * `events`: JSON, null for all. `secrets`: JSON, sealed, the newest first. `tried`: how the last try ended, for how many are sent at once. `log`:
+ * `events`: JSON, null for all. `secrets`: JSON, sealed, the newest first. `quick`: 1 after an answer
+ * that was 2xx and came soon. `log`:
  * JSON, the last tries. `session`: empty for events of the tenant. `n` is the order of the outbox.
  */
 export const WEBHOOK_TABLES: readonly string[] = [
@@ -15,6 +16,7 @@ export const WEBHOOK_TABLES: readonly string[] = [
      disabled_reason TEXT,
      disabled_at INTEGER,
      failing_since INTEGER,
+     quick INTEGER NOT NULL DEFAULT 0,
      created_at INTEGER NOT NULL,
      updated_at INTEGER NOT NULL
    ) STRICT`,

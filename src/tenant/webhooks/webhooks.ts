@@ -27,7 +27,7 @@ import {
   type WebhookMessage,
 } from "./deliveries";
 import { createEndpoints, type Endpoints, type Target } from "./endpoints";
-import { createFlights } from "./flights";
+import { createFlights, QUICK_MS } from "./flights";
 import { FAILING_MS, toNextWait } from "./schedule";
 
 /** Longer than any try takes. */
@@ -115,22 +115,18 @@ export function createWebhooks(deps: WebhookDeps): Webhooks {
   };
   const resume = (): Promise<void> => armAlarm(alarm, nextDue(), now);
 
-  /** Begins one try for each endpoint that has room, and again while any has. */
+  /** Begins tries while an endpoint has one that is due, and room for it. */
   function fill(): void {
     if (deps.isDeleted() || deps.isSuspended()) return;
-    while (
-      left > 0 &&
-      endpoints.list().some(({ id, failing_since, status }) => status === "enabled" && beginOne(id, failing_since !== null))
-    );
+    while (left > 0 && flights.order(endpoints.listEnabled()).some(beginOne));
   }
-  function beginOne(endpoint: WebhookEndpointId, isFailing: boolean): boolean {
-    if (!flights.hasRoom(endpoint, isFailing)) return false;
-    const [due] = deliveries.listDue(endpoint, now(), flights.count() + 1).filter(({ id }) => !flights.has(id));
-    const target = due && endpoints.findTarget(endpoint, now());
+  function beginOne(endpoint: ReturnType<Endpoints["listEnabled"]>[number]): boolean {
+    const [due] = deliveries.listDue(endpoint.id, now(), flights.count() + 1).filter(({ id }) => !flights.has(id));
+    const target = due && endpoints.findTarget(endpoint.id, now());
     if (!due || !target) return false;
     left -= 1;
     deliveries.lease(due.id, now() + LEASE_MS);
-    flights.begin(due.id, endpoint, isFailing);
+    flights.begin(due.id, endpoint);
     const failed = (error: unknown): void => log.error("tenant.webhook_not_noted", { delivery: due.id, error: toErrorName(error) });
     deps.background(attempt(due, target).catch(failed).then(goOn).catch(failed));
     return true;
@@ -144,7 +140,7 @@ export function createWebhooks(deps: WebhookDeps): Webhooks {
       const answer = await deps.send({ url, event: due.event, body: due.body, secrets, place: toSecretPlace(id) });
       sql.transaction(() => settle(due, { id, ...target }, { at, ms: now() - at, ...answer }));
     } finally {
-      flights.end(due.id, now() - at);
+      flights.end(due.id);
     }
   }
 
@@ -164,10 +160,10 @@ export function createWebhooks(deps: WebhookDeps): Webhooks {
   }
 
   /** What the answer says of the endpoint. Another address is not blamed for this one. */
-  function judge({ id, url, failing_since: since }: Target, { failure, status }: WebhookAttempt): void {
+  function judge({ id, url, failing_since: since }: Target, { failure, status, ms }: WebhookAttempt): void {
     const at = now();
     if (endpoints.findTarget(id, at)?.url !== url) return;
-    endpoints.noteFailing(id, failure === null ? null : at);
+    endpoints.noteAnswer(id, { failed: failure === null ? null : at, isQuick: failure === null && ms <= QUICK_MS });
     if (status === 410) disable(id, "gone");
     else if (failure !== null && since !== null && at - since >= FAILING_MS) disable(id, "failing");
   }
