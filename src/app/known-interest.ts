@@ -24,7 +24,7 @@ interface Entry extends KnownInterest {
   readonly generation: number;
 }
 
-interface KnownInterestCache {
+export interface KnownInterestCache {
   mark(): number;
   peek(tenant: string): KnownInterest | null;
   lookUp(tenant: string): Promise<KnownInterest>;

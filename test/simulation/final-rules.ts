@@ -33,6 +33,7 @@ export async function checkAtRest(run: Run): Promise<void> {
   checkMessages(run);
   checkLedger(run);
   run.world.budgets.checkAtRest();
+  run.world.hooks.checkAtRest(run.log.events);
   checkExecutions(run.world, run.log.events);
   run.world.choices.check(run.log.events);
   run.world.respond.check(run.log.events);

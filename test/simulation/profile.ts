@@ -14,6 +14,12 @@ export interface Profile {
   budgetFails: number;
   /** The probability of each step that the budgets are changed. */
   budgetChanges: number;
+  /** The tenant has webhooks. */
+  readonly hooks: boolean;
+  /** The probability that the tenant's object does not take what is announced or asked, or that its answer is lost. */
+  hookFails: number;
+  /** The probability of each step that an endpoint is created or disabled. */
+  hookChanges: number;
   /** Probabilities: for each step, or for each operation that can fail. */
   crash: number;
   consumerCrash: number;
@@ -196,6 +202,11 @@ export function drawPolicy(random: Random): string {
   return toPolicyText(choice);
 }
 
+function drawHooks(apart: Random): Pick<Profile, "hooks" | "hookFails" | "hookChanges"> {
+  const hooks = apart.chance(0.4);
+  return { hooks, hookFails: hooks ? apart.pick([0, 0, 0.1, 0.4]) : 0, hookChanges: hooks ? apart.pick([0.003, 0.01, 0.03]) : 0 };
+}
+
 /** `apart`: for what was added to some runs alone, so that all others keep their stories. */
 export function drawProfile(random: Random, apart: Random): Profile {
   const responds = apart.chance(0.3);
@@ -207,6 +218,7 @@ export function drawProfile(random: Random, apart: Random): Profile {
     budgets,
     budgetFails: budgets ? apart.pick([0, 0, 0.1, 0.4]) : 0,
     budgetChanges: budgets ? apart.pick([0, 0.003, 0.02]) : 0,
+    ...drawHooks(apart),
     crash: random.pick([0, 0, 0, 0.005, 0.02, 0.04]),
     consumerCrash: random.pick([0, 0, 0.02]),
     rebuildCrash: random.pick([0, 0.005, 0.03]),
@@ -260,6 +272,8 @@ export function calm(profile: Profile): void {
     directoryFails: 0,
     budgetFails: 0,
     budgetChanges: 0,
+    hookFails: 0,
+    hookChanges: 0,
     queueLoses: 0,
     queueDoubles: 0,
   } as const;

@@ -65,11 +65,15 @@ const TRIED = [
       "client ids taken",
       "archived by a rule",
       "searches that found",
+      "endpoints created",
+      "announcements taken",
     ],
   },
   {
     seeds: 500,
     what: [
+      "endpoints disabled",
+      "answers to announcements lost",
       "changed: model",
       "changed: title",
       "import: done",

@@ -79,6 +79,7 @@ function strike(world: World): void {
   if (random.chance(profile.consumerCrash)) world.queue.crashConsumer();
   if (random.chance(profile.rebuildCrash)) world.rebuilder.crash();
   if (profile.budgetChanges > 0 && random.chance(profile.budgetChanges)) world.budgets.change();
+  if (profile.hookChanges > 0 && random.chance(profile.hookChanges)) world.hooks.change();
   if (random.chance(world.diskIsFull ? DISK_CLEARS : profile.diskFills)) world.diskIsFull = !world.diskIsFull;
 }
 

@@ -28,6 +28,7 @@ import { Scheduler, Scope } from "./scheduler";
 import { SimArchive } from "./sim-archive";
 import { SimBudgets } from "./sim-budgets";
 import type { SimD1 } from "./sim-d1";
+import { SimHooks } from "./sim-hooks";
 import { SimModel } from "./sim-model";
 import { SimQueue } from "./sim-queue";
 import { SimTools } from "./sim-tools";
@@ -83,6 +84,7 @@ export class World {
   readonly book = new SummaryBook();
   readonly log: LogRules;
   readonly budgets: SimBudgets;
+  readonly hooks: SimHooks;
   readonly choices = new ChoiceRules(this);
   readonly respond = new RespondRules(this);
   readonly copies = new CopyRules(this);
@@ -127,6 +129,7 @@ export class World {
     const { random, profile, scheduler, violations, stats, book, choices } = this;
     this.log = new LogRules(this);
     this.budgets = new SimBudgets(this);
+    this.hooks = new SimHooks(this);
     const findEpoch = (lease: number | null): number | null => this.log.findEpoch(lease);
     const findInstructions = (lease: number): string | null | undefined => this.log.findInstructions(lease);
     const onRequest = (request: ModelRequest, epoch: number | null): void => this.log.redactions.checkRequest(request, epoch);
@@ -286,6 +289,7 @@ export class World {
   #outside(scope: Scope) {
     const { scheduler, profile } = this;
     const pause = (ms: number): Promise<void> => scheduler.sleep(scope, ms, "D1 pause");
+    const announcements = this.hooks.for(scope);
     const projection = createProjection(this.d1.reachedBy(scope, { scheduler, fails: () => profile.d1Fails }), { pause });
     return {
       model: this.#paid(
@@ -298,6 +302,7 @@ export class World {
       projection: () => projection,
       files: () => ({ keep: async () => {} }),
       budgets: () => this.budgets.for(scope),
+      ...(announcements && { announcements }),
       isSuspended: async () => false,
       acts: () => ({ record: async () => {} }),
       usageArchive: () => this.archive.for(scope),

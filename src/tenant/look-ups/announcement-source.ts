@@ -1,12 +1,12 @@
 /** How a tenant's sessions reach its webhooks: what the isolate knows of them, and the tenant's object. */
 import type { AnnouncementPort } from "../../app/announcement-ports";
-import type { createKnownInterest } from "../../app/known-interest";
+import type { KnownInterestCache } from "../../app/known-interest";
 import type { TenantWebhooksApi } from "../../app/webhook-api";
 import type { TenantId } from "../../domain/ids";
 
 interface SourceDeps {
   readonly tenant: TenantId;
-  readonly known: ReturnType<typeof createKnownInterest>;
+  readonly known: KnownInterestCache;
   /** Makes a fresh stub for each call. */
   readonly stub: Pick<TenantWebhooksApi, "announce">;
 }
