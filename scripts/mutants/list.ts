@@ -26,10 +26,12 @@ import { surfaces } from "./surfaces.ts";
 import { tools } from "./tools.ts";
 import { transfer } from "./transfer.ts";
 import { view } from "./view.ts";
+import { webhooks } from "./webhooks.ts";
 
 export const MUTANTS: readonly Mutant[] = [
   ...fencing,
   ...view,
+  ...webhooks,
   ...summaries,
   ...drafts,
   ...life,

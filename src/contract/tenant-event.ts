@@ -28,7 +28,7 @@ export const tenantEvent = z
   .discriminatedUnion("type", [
     z.object({ ...base, type: z.literal("budget.threshold"), data: budgetEventData }).openapi("BudgetThresholdEvent"),
     z.object({ ...base, type: z.literal("budget.reached"), data: budgetEventData }).openapi("BudgetReachedEvent"),
-    z.object({ ...base, type: z.literal("session.erased"), data: z.object({ id: id("ses") }) }).openapi("SessionErasedEvent"),
+    z.object({ ...base, type: z.literal("session.erased"), data: z.object({ id: id("ses") }) }).openapi("TenantSessionErasedEvent"),
     z
       .object({
         ...base,

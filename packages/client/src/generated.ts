@@ -10334,7 +10334,7 @@ export interface components {
             resets_at: number;
         };
         /** @description `budget.threshold`: so much was spent. `budget.reached`: all was spent, or a call was refused, for the first time in the period */
-        TenantEvent: components["schemas"]["BudgetThresholdEvent"] | components["schemas"]["BudgetReachedEvent"] | components["schemas"]["SessionErasedEvent"] | components["schemas"]["ErasureCompletedEvent"] | components["schemas"]["ExportCompletedEvent"] | components["schemas"]["ExportFailedEvent"] | components["schemas"]["ImportCompletedEvent"] | components["schemas"]["ImportFailedEvent"] | components["schemas"]["WebhookEndpointDisabledEvent"];
+        TenantEvent: components["schemas"]["BudgetThresholdEvent"] | components["schemas"]["BudgetReachedEvent"] | components["schemas"]["TenantSessionErasedEvent"] | components["schemas"]["ErasureCompletedEvent"] | components["schemas"]["ExportCompletedEvent"] | components["schemas"]["ExportFailedEvent"] | components["schemas"]["ImportCompletedEvent"] | components["schemas"]["ImportFailedEvent"] | components["schemas"]["WebhookEndpointDisabledEvent"];
         BudgetThresholdEvent: {
             seq: number;
             /** @description Epoch milliseconds */
@@ -10366,6 +10366,17 @@ export interface components {
             /** @enum {string} */
             type: "budget.reached";
             data: components["schemas"]["BudgetEventData"];
+        };
+        TenantSessionErasedEvent: {
+            seq: number;
+            /** @description Epoch milliseconds */
+            at: number;
+            /** @enum {string} */
+            type: "session.erased";
+            data: {
+                /** @description The id of a session */
+                id: string;
+            };
         };
         ErasureCompletedEvent: {
             seq: number;
@@ -11142,6 +11153,7 @@ export type TenantEvent = components['schemas']['TenantEvent'];
 export type BudgetThresholdEvent = components['schemas']['BudgetThresholdEvent'];
 export type BudgetEventData = components['schemas']['BudgetEventData'];
 export type BudgetReachedEvent = components['schemas']['BudgetReachedEvent'];
+export type TenantSessionErasedEvent = components['schemas']['TenantSessionErasedEvent'];
 export type ErasureCompletedEvent = components['schemas']['ErasureCompletedEvent'];
 export type ExportCompletedEvent = components['schemas']['ExportCompletedEvent'];
 export type ExportFailedEvent = components['schemas']['ExportFailedEvent'];
