@@ -55,6 +55,18 @@ async function moveSessions(tenant: Tenant, session_id: string): Promise<void> {
 }
 
 /** Does everything once that leaves an entry, by its operation. Returns the secrets that it sent. */
+/** Everything that can be done to a webhook endpoint. */
+async function changeEndpoint(tenant: Tenant): Promise<void> {
+  const settings = { url: "http://127.0.0.1:9/hooks", description: "planted-description" };
+  const { id } = await readBody<{ id: string }>(await tenant.call("POST", "/v1/webhook_endpoints", settings), 201);
+  const path = `/v1/webhook_endpoints/${id}`;
+  await readBody(await tenant.call("PATCH", path, { events: ["export.failed"] }));
+  await readBody(await tenant.call("POST", `${path}/rotate`, {}));
+  const tested = await readBody<{ id: string }>(await tenant.call("POST", `${path}/test`), 202);
+  await readBody(await tenant.call("POST", `${path}/deliveries/${tested.id}/replay`), 202);
+  await tenant.call("DELETE", path);
+}
+
 async function doEverything(tenant: Tenant): Promise<readonly string[]> {
   const admin = (method: string, path: string, body?: unknown) =>
     request(method, `/v1/admin/tenants/${tenant.id}${path}`, { key: env.ADMIN_KEY, body });
@@ -79,6 +91,7 @@ async function doEverything(tenant: Tenant): Promise<readonly string[]> {
   await readBody(await tenant.call("POST", "/v1/mcp_servers/desk/refresh"));
   await readBody(await tenant.call("PATCH", "/v1/tenant", { name: tenantName, default_policy: "economy" }));
   await readBody(await tenant.call("PUT", "/v1/retention", { erase_sessions_after_days: 365 }));
+  await changeEndpoint(tenant);
   const sealed = await findStub(tenant).sealedCredentials();
   if (!sealed.ok) throw new Error(sealed.error.code);
   await findStub(tenant).replaceSealed(

@@ -70,6 +70,8 @@ beforeAll(async () => {
   await readBody(await gone.call("DELETE"));
   ({ session: forking, message: forked } = await beginFork());
   token = (await readBody<{ token: string }>(await chat.tenant.call("POST", "/v1/tokens", { session_id: chat.id }), 201)).token;
+  const hook = { url: "http://127.0.0.1:9/hooks", events: ["export.failed"] };
+  const endpoint = await readBody<{ id: string }>(await chat.tenant.call("POST", "/v1/webhook_endpoints", hook), 201);
   ids = {
     session_id: chat.id,
     turn_id: turn.id,
@@ -89,6 +91,8 @@ beforeAll(async () => {
     branch: "1",
     file: "start.js",
     tenant_id: chat.tenant.id,
+    endpoint_id: endpoint.id,
+    delivery_id: newId("dlv"),
   };
   await readBody(await request("PUT", "/v1/admin/plans/starter", { key: env.ADMIN_KEY, body: {} }));
   await readBody(await chat.tenant.call("PUT", "/v1/tools/weather", TOOL));
@@ -230,7 +234,11 @@ describe("412 precondition_failed", () => {
 });
 
 describe("422 idempotency_conflict", () => {
-  const MADE_WITH: Readonly<Record<string, object>> = { "/v1/sessions": {}, "/v1/admin/keys": { name: "other", role: "read" } };
+  const MADE_WITH: Readonly<Record<string, object>> = {
+    "/v1/sessions": {},
+    "/v1/admin/keys": { name: "other", role: "read" },
+    "/v1/webhook_endpoints": { url: "http://127.0.0.1:9/hooks", events: ["export.failed"] },
+  };
   const headers = { "idempotency-key": "used-before" };
 
   /** Sends another request with the key to the owner of what the route concerns: the session, the directory of sessions, the keys or the files. */

@@ -1,6 +1,9 @@
 /** Outbound webhooks from a turn to a receiver over HTTP. */
+import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
-import { migrate, newChat, newTenant, readBody } from "./support";
+import { tenantObjectName } from "../../src/app/object-name";
+import { advanceClock } from "./clock";
+import { migrate, newChat, newTenant, readBody, readStorage } from "./support";
 import { newHook, Receiver, ringTenant, verify } from "./webhooks";
 
 beforeAll(migrate);
@@ -56,16 +59,35 @@ describe("a delivery", () => {
 });
 
 describe("a receiver", () => {
-  it("that fails is tried again under the same event id", async () => {
+  it("that fails is tried again under the same event id, and both tries are in the log", async () => {
     const tenant = await newTenant();
     const hook = await newHook(tenant, { events: ["turn.completed"] });
-    await hook.receiver.answers({ status: 500, body: "out of order" });
+    await hook.receiver.answers({ status: 500, body: "out of order" }, { how: "close" });
     const chat = await newChat({ tenant });
     await chat.say("Hello");
-
     await hook.receiver.received(1);
-    const [failed] = await hook.settled("pending");
-    expect(failed).toMatchObject({ attempts: 1, last_status: 500, log: [{ failure: "status", answer: "out of order" }] });
+    await hook.until(({ attempts }) => attempts === 1);
+    advanceClock(6_000);
+    await ringTenant(tenant);
+    await hook.receiver.received(2);
+    await hook.until(({ attempts }) => attempts === 2);
+    advanceClock(6 * 60_000);
+    await ringTenant(tenant);
+    const received = await hook.receiver.received(3);
+    await hook.settled("delivered");
+
+    expect(new Set(received.map(({ headers, body }) => `${headers["webhook-id"]} ${body}`)).size).toBe(1);
+    for (const each of received.slice(-1)) await verify(each, hook.secret);
+    const [delivery] = await hook.deliveries();
+    expect(delivery).toMatchObject({
+      attempts: 3,
+      body: received[0]?.body,
+      log: [
+        { status: 500, failure: "status", answer: "out of order" },
+        { failure: "unreachable", answer: null },
+        { status: 200, failure: null },
+      ],
+    });
   });
 
   it("that answers 410 is disabled at once, and another endpoint is told of it", async () => {
@@ -98,5 +120,123 @@ describe("a receiver", () => {
 
     expect(redirected).toMatchObject({ last_status: 307, last_failure: "status" });
     expect(await target.received()).toEqual([]);
+  });
+});
+
+describe("an endpoint", () => {
+  it("is changed only as it was read, and its secret is in no answer but the first, nor in the object", async () => {
+    const tenant = await newTenant();
+    const hook = await newHook(tenant, { metadata: { team: "desk" } });
+    const read = await tenant.call("GET", hook.path);
+    const etag = read.headers.get("etag") ?? "";
+    const changed = await tenant.call("PATCH", hook.path, { description: "The help desk" }, { "if-match": etag });
+
+    expect((await tenant.call("PATCH", hook.path, { description: "x" }, { "if-match": etag })).status).toBe(412);
+    expect(await readBody(changed)).toMatchObject({ description: "The help desk", metadata: { team: "desk" }, events: null });
+    const said = JSON.stringify([await hook.describe(), await (await tenant.call("GET", "/v1/webhook_endpoints")).json()]);
+    const stored = await readStorage(env.TENANTS.getByName(tenantObjectName(tenant.id)));
+    expect(said + stored).not.toContain(hook.secret);
+    expect(said + stored).not.toContain(hook.secret.slice("whsec_".length));
+  });
+
+  it("is made once by a request that is repeated, and the repetition has no secret", async () => {
+    const tenant = await newTenant();
+    const settings = { url: "http://127.0.0.1:9/hooks" };
+    const make = () => tenant.call("POST", "/v1/webhook_endpoints", settings, { "idempotency-key": "once" });
+    const first = await readBody<{ id: string; secret: string }>(await make(), 201);
+    const again = await readBody<{ id: string; secret: null }>(await make(), 201);
+
+    expect([again.id, again.secret]).toEqual([first.id, null]);
+  });
+
+  it.each([
+    ["url", { url: "ftp://example.com" }],
+    ["events.0", { url: "https://example.com", events: ["turn.done"] }],
+    ["events", { url: "https://example.com", events: [] }],
+    ["colour", { url: "https://example.com", colour: "red" }],
+  ])("is refused for its %s", async (field, settings) => {
+    const tenant = await newTenant();
+    const refused = await readBody<{ errors: readonly { field: string }[] }>(
+      await tenant.call("POST", "/v1/webhook_endpoints", settings),
+      400,
+    );
+
+    expect(refused.errors.map((each) => each.field)).toEqual([field]);
+  });
+
+  it("is one of at most 20", async () => {
+    const tenant = await newTenant();
+    for (let n = 0; n < 20; n++) await newHook(tenant);
+
+    const refused = await tenant.call("POST", "/v1/webhook_endpoints", { url: "https://example.com" });
+    expect(await readBody(refused, 409)).toMatchObject({ type: "urn:longhand:problem:webhook_endpoint_limit", limit: 20 });
+  });
+
+  it("is tested by an event of its own, which is signed and tried once", async () => {
+    const tenant = await newTenant();
+    const hook = await newHook(tenant, { events: ["turn.completed"] });
+    await hook.receiver.answers({ status: 500 });
+    await readBody(await tenant.call("POST", `${hook.path}/test`), 202);
+
+    const event = await verify(await hook.receiver.nth(1), hook.secret);
+    expect(event).toMatchObject({ type: "webhook.test", data: { id: hook.id } });
+    await hook.settled("failed");
+  });
+
+  it("that is disabled gets nothing, no test and no replay, and hears of what follows once it is enabled", async () => {
+    const tenant = await newTenant();
+    const hook = await newHook(tenant, { events: ["turn.completed"] });
+    const chat = await newChat({ tenant });
+    await readBody(await tenant.call("PATCH", hook.path, { enabled: false }));
+    await chat.say("unheard");
+    const refusals = [
+      await tenant.call("POST", `${hook.path}/test`),
+      await tenant.call("POST", `${hook.path}/replay`, { since: 0 }),
+      await tenant.call("POST", `${hook.path}/deliveries/dlv_01JD8Z3V6Q4N7R2T5W9X0Y1ABC/replay`),
+    ];
+    for (const refused of refusals)
+      expect(await readBody(refused, 409)).toMatchObject({ type: "urn:longhand:problem:webhook_endpoint_disabled" });
+    await readBody(await tenant.call("PATCH", hook.path, { enabled: true }));
+    const heard = await chat.say("heard");
+
+    expect((await hook.receiver.bodies(1)).map(({ data }) => data.id)).toContain(heard.id);
+  });
+
+  it("has what failed sent again, and what was delivered too, under the same event id", async () => {
+    const tenant = await newTenant();
+    const hook = await newHook(tenant, { events: ["turn.completed"] });
+    await hook.receiver.answers({ status: 410 });
+    const chat = await newChat({ tenant });
+    await chat.say("Hello");
+    await hook.settled("failed");
+    await readBody(await tenant.call("PATCH", hook.path, { enabled: true }));
+
+    expect(await readBody(await tenant.call("POST", `${hook.path}/replay`, { since: 0 }), 202)).toEqual({ replayed: 1, has_more: false });
+    const [delivered] = await hook.settled("delivered");
+    await readBody(await tenant.call("POST", `${hook.path}/deliveries/${delivered?.id}/replay`), 202);
+    const received = await hook.receiver.received(3);
+
+    expect(new Set(received.map(({ headers }) => headers["webhook-id"]))).toEqual(new Set([delivered?.event_id]));
+    const none = await tenant.call("GET", `${hook.path}/deliveries/dlv_01JD8Z3V6Q4N7R2T5W9X0Y1ABC`);
+    expect(await readBody(none, 404)).toMatchObject({ type: "urn:longhand:problem:webhook_delivery_not_found" });
+    const again = await tenant.call("POST", `${hook.path}/deliveries/dlv_01JD8Z3V6Q4N7R2T5W9X0Y1ABC/replay`);
+    expect((await readBody<{ type: string }>(again, 404)).type).toBe("urn:longhand:problem:webhook_delivery_not_found");
+  });
+});
+
+describe("an erased session", () => {
+  it("leaves no delivery with it, and is announced by its erasure alone", async () => {
+    const tenant = await newTenant();
+    const hook = await newHook(tenant);
+    const chat = await newChat({ tenant });
+    await chat.say("Hello");
+    await hook.settled("delivered", "delivered");
+    await readBody(await chat.call("DELETE", ""));
+    await ringTenant(tenant);
+    await hook.until(({ state, type }) => state === "delivered" && type === "session.erased");
+
+    const left = await hook.deliveries();
+    expect(left.map(({ type }) => type)).toEqual(["session.erased", "erasure.completed"]);
+    expect(left.map(({ session_id }) => session_id)).toEqual([null, null]);
   });
 });

@@ -84,6 +84,11 @@ export class Hook {
     return (await Promise.all(reads)).toReversed();
   }
 
+  /** Resolves once a delivery is so. */
+  async until(is: (delivery: WebhookDeliveryDetail) => boolean): Promise<void> {
+    while (!(await this.deliveries()).some(is));
+  }
+
   /** The deliveries, once their states are these. Each look rings the tenant's alarm. */
   async settled(...states: readonly string[]): Promise<readonly WebhookDeliveryDetail[]> {
     for (;;) {
