@@ -142,7 +142,7 @@ describe.each([
   ["431 headers_too_large", { headers: { "x-many": "x".repeat(32_768) } }],
   ["415 unsupported_media_type", { body: new TextEncoder().encode("{}"), headers: { "content-type": "text/plain" } }],
 ] as const)("%s", (refusal, cause: Cause) => {
-  const odd = { key_id: "odd", file_id: "odd", tenant_id: "odd", branch: "odd", policy_name: "odd", file: "odd" };
+  const odd = { key_id: "odd", file_id: "odd", tenant_id: "odd", branch: "odd", policy_name: "odd", file: "odd", endpoint_id: "odd" };
   const changes = refusal.startsWith("404") ? { ...cause.changes, ...odd } : {};
 
   it.each(listing(refusal))("%s", async (_, route) => {
