@@ -292,6 +292,7 @@ export const interestFor = perEnv((env) =>
     now: Date.now,
     generation: readGeneration,
     max: CACHED_LIMITS,
+    background: waitUntil,
   }),
 );
 

@@ -4,10 +4,13 @@
  */
 
 import type { KnownInterest } from "./announcement-ports";
-import type { Clock } from "./ports";
+import type { Background, Clock } from "./ports";
 
 /** An endpoint is heard of within this time. */
 export const INTEREST_MS = 60_000;
+/** From then on one session asks again beside the others, so that not all of them ask at once when the time is over. */
+const REFRESH_AFTER_MS = INTEREST_MS / 2;
+const RETRY_AFTER_MS = 5_000;
 
 interface Deps {
   /** The types that are wanted. Null: there is no such tenant. */
@@ -17,10 +20,13 @@ interface Deps {
   readonly generation: (tenant: string) => number;
   /** The most tenants that are kept. The one that was asked for first leaves. */
   readonly max: number;
+  /** Keeps a look-up alive beside its caller. Absent: an answer is asked for again only when its time is over. */
+  readonly background?: Background;
 }
 
 interface Entry extends KnownInterest {
   readonly until: number;
+  refreshAt: number;
   readonly generation: number;
 }
 
@@ -30,7 +36,7 @@ export interface KnownInterestCache {
   lookUp(tenant: string): Promise<KnownInterest>;
 }
 
-export function createKnownInterest({ ask, now, generation, max }: Deps): KnownInterestCache {
+export function createKnownInterest({ ask, now, generation, max, background }: Deps): KnownInterestCache {
   const entries = new Map<string, Entry>();
   let marks = 0;
   const mark = (): number => ++marks;
@@ -41,20 +47,22 @@ export function createKnownInterest({ ask, now, generation, max }: Deps): KnownI
     const [oldest] = entries.keys();
     if (entries.size > max && oldest !== undefined) entries.delete(oldest);
   }
+  async function askNow(tenant: string): Promise<KnownInterest> {
+    const at = now();
+    const before = { asked: mark(), until: at + INTEREST_MS, refreshAt: at + REFRESH_AFTER_MS, generation: generation(tenant) };
+    const entry = { types: (await ask(tenant)) ?? [], ...before };
+    // A later question may have been answered first.
+    if ((entries.get(tenant)?.asked ?? 0) < entry.asked) keep(tenant, entry);
+    return entry;
+  }
   function peek(tenant: string): KnownInterest | null {
     const entry = entries.get(tenant);
-    return entry && entry.until > now() && entry.generation === generation(tenant) ? entry : null;
+    if (!entry || entry.until <= now() || entry.generation !== generation(tenant)) return null;
+    if (background && entry.refreshAt <= now()) {
+      entry.refreshAt = now() + RETRY_AFTER_MS;
+      background(askNow(tenant).catch(() => null));
+    }
+    return entry;
   }
-  return {
-    mark,
-    peek,
-    lookUp: async (tenant) => {
-      const fresh = peek(tenant);
-      if (fresh) return fresh;
-      const before = { asked: mark(), until: now() + INTEREST_MS, generation: generation(tenant) };
-      const entry = { types: (await ask(tenant)) ?? [], ...before };
-      keep(tenant, entry);
-      return entry;
-    },
-  };
+  return { mark, peek, lookUp: async (tenant) => peek(tenant) ?? askNow(tenant) };
 }

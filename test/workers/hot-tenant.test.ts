@@ -119,9 +119,10 @@ it("no turn of a known tenant waits for the tenant's object, and an isolate asks
     "sealedCredential",
     "standing",
     "takeRates",
+    "webhookInterest",
   ]);
   expect(more("takeRates")).toBe(0);
   expect(more("standing")).toBeLessThanOrEqual(MINUTE_MS / 5_000);
-  for (const method of ["authenticate", "knownBudgets", "limits", "resolveModel", "sealedCredential"])
+  for (const method of ["authenticate", "knownBudgets", "limits", "resolveModel", "sealedCredential", "webhookInterest"])
     expect(more(method)).toBeLessThanOrEqual(4);
 }, 120_000);
