@@ -3,7 +3,7 @@ import type { ToolCallView } from "../../contract/tool";
 import { parseId } from "../../domain/ids";
 import type { ChatHost } from "./chat-ports";
 import { toCaller } from "./chat-ports";
-import type { KnownButton } from "./chat-store";
+import type { ChatTurn, KnownButton } from "./chat-store";
 import { type EndedTurn, findTurnWords } from "./reply";
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
@@ -22,6 +22,8 @@ export async function askForApproval(chat: ChatHost, waiting: EndedTurn, again: 
   });
 }
 
+const isFirst = ({ live, is_answered }: ChatTurn): boolean => live === null && !is_answered;
+
 function ask({ deps: { store, now } }: ChatHost, { room, followed }: EndedTurn, { id, name }: ToolCallView): void {
   const execution = parseId("exe", id);
   if (!execution || store.buttons.find(`y.${id}`)) return;
@@ -35,7 +37,9 @@ function ask({ deps: { store, now } }: ChatHost, { room, followed }: EndedTurn, 
     { label: words.yes, data: `y.${id}` },
     { label: words.no, data: `n.${id}` },
   ];
-  store.parts.add({ operation: `${turn}.${id}`, session, turn, place, markdown: words.approve_ask(name), buttons, edits: null }, now());
+  const first = { edits: null, is_first: isFirst(store.turns.find(turn) ?? followed) };
+  store.turns.noteAnswered(turn);
+  store.parts.add({ operation: `${turn}.${id}`, session, turn, place, markdown: words.approve_ask(name), buttons, ...first }, now());
 }
 
 /** The session's next message would end the turn as well. This one says why there is no answer. */
@@ -44,9 +48,11 @@ async function endUnanswerable(chat: ChatHost, { room, followed }: EndedTurn): P
   const { turn, session, place } = followed;
   await sessions(room.address.tenant, session).stop(toCaller(room.address, session), { idempotency: null, turn });
   const markdown = findTurnWords(room, followed).no_client_tools;
+  const edits = followed.live?.message ?? null;
+  const part = { operation: `${turn}.end`, session, turn, place, markdown, buttons: [], edits, is_first: isFirst(followed) };
   store.transaction(() => {
     if (!store.turns.find(turn)) return;
     store.turns.remove(turn);
-    store.parts.add({ operation: `${turn}.0`, session, turn, place, markdown, buttons: [], edits: followed.live?.message ?? null }, now());
+    store.parts.add(part, now());
   });
 }

@@ -68,5 +68,5 @@ function closeQuestion({ chat, room, row: { delivery } }: Task, { message }: But
   const markdown = write(findWords(language ?? delivery.user.language));
   const operation = `${toDeliveryToken(delivery)}.pressed`;
   const session = store.sessions.current();
-  store.parts.add({ operation, session, turn: null, place: delivery.place, markdown, buttons: [], edits: message }, now());
+  store.parts.add({ operation, session, turn: null, place: delivery.place, markdown, buttons: [], edits: message, is_first: false }, now());
 }

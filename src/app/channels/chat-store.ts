@@ -39,6 +39,8 @@ export interface ChatTurn extends Audience {
   /** The offset of the session's stream from which the turn can be heard. Null: the turn's own beginning. */
   readonly cursor: number | null;
   readonly live: LiveMessage | null;
+  /** Something was sent in answer to the message that asked for the turn. */
+  readonly is_answered: boolean;
   /** When the turn is looked at again, epoch milliseconds. */
   readonly not_before: number;
 }
@@ -54,6 +56,8 @@ export interface OutboundPart {
   readonly buttons: readonly ReplyButton[];
   /** The platform's id of the message that it replaces. Null: it is a new message. */
   readonly edits: string | null;
+  /** Nothing was sent before it in answer to the same delivery. */
+  readonly is_first: boolean;
 }
 
 export interface WaitingPart extends OutboundPart {
@@ -115,6 +119,7 @@ interface TurnRows {
   postpone(turn: TurnId, not_before: number): void;
   /** Null: the platform refused the message, so that it is not there. */
   show(turn: TurnId, live: LiveMessage | null): void;
+  noteAnswered(turn: TurnId): void;
   remove(turn: TurnId): void;
   /** In the order in which they were asked for. */
   list(session: SessionId): readonly ChatTurn[];
@@ -131,6 +136,8 @@ interface PartRows {
   remove(operation: string): void;
   /** Removes the parts of the turn that were not sent, and returns how many. */
   removeTurn(turn: TurnId): number;
+  /** All that would go to the first place goes to the other. */
+  move(from: ChatPlace, to: ChatPlace): void;
 }
 
 interface MessageRows {

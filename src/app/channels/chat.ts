@@ -50,7 +50,7 @@ export class Chat implements ChatHost {
     store.transaction(() => {
       store.keepAddress(address);
       const place = store.readPlace();
-      if (place) store.turns.add({ turn, session, place, user: null, cursor: null, live: null, not_before: now() });
+      if (place) store.turns.add({ turn, session, place, user: null, cursor: null, live: null, is_answered: false, not_before: now() });
     });
     this.wake();
   }

@@ -104,7 +104,7 @@ export class LiveReply {
     const units = markdown.length;
     this.#note({ operation, state: "sending", message: null, units }, true);
     const said = { operation, place: this.#followed.place, text: this.#room.adapter.render(markdown), buttons: [], is_plain: false };
-    this.#settle(await this.#deliver({ type: "send", ...said }), { operation, units });
+    this.#settle(await this.#deliver({ type: "send", ...said, is_first: !this.#followed.is_answered }), { operation, units });
   }
 
   #settle(outcome: Delivered, begun: Pick<LiveMessage, "operation" | "units">): void {

@@ -56,10 +56,11 @@ export function buildReplyParts({ room, followed, report }: EndedTurn): readonly
   const edited = live?.state === "shown" ? live.message : null;
   const whole = writeReply(report, findTurnWords(room, followed), edited === null ? (live?.units ?? 0) : 0);
   const toPart = (markdown: string, operation: string, edits: string | null = null): OutboundPart => ({
-    ...{ operation, session, turn, place, markdown, buttons: [], edits },
+    ...{ operation, session, turn, place, markdown, buttons: [], edits, is_first: false },
   });
   const [first, ...rest] = splitReply(room.adapter, whole);
   if (first === undefined) return [];
   const operation = live === null ? toFirstOperation(followed) : `${turn}.end`;
-  return [toPart(first, operation, edited), ...rest.map((markdown, index) => toPart(markdown, `${turn}.${index + 1}`))];
+  const begin = { ...toPart(first, operation, edited), is_first: live === null && !followed.is_answered };
+  return [begin, ...rest.map((markdown, index) => toPart(markdown, `${turn}.${index + 1}`))];
 }

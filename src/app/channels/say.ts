@@ -25,7 +25,10 @@ export function say(
 ): void {
   const words = findWords(language ?? delivery.user?.language ?? null);
   const operation = `${toDeliveryToken(delivery)}.${name}`;
-  store.parts.add({ operation, session, turn: null, place: delivery.place, markdown: write(words), buttons, edits: null }, now());
+  store.parts.add(
+    { operation, session, turn: null, place: delivery.place, markdown: write(words), buttons, edits: null, is_first: true },
+    now(),
+  );
 }
 
 /** The tenant's log is beside the chat: a line that is lost holds nothing up. */

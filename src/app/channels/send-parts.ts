@@ -4,7 +4,7 @@
  */
 import { assertNever } from "../../lib/assert-never";
 import { backOff } from "../../lib/back-off";
-import type { OutboundAct } from "./channel";
+import type { ChatPlace, OutboundAct } from "./channel";
 import type { ChatHost, ChatRoom } from "./chat-ports";
 import type { WaitingPart } from "./chat-store";
 import { type Delivered, deliver } from "./deliver";
@@ -14,6 +14,8 @@ import { noteInLog } from "./say";
 const WAIT = { first: 1_000, longest: 5 * 60_000 } as const;
 /** How long a part is tried. */
 const GIVE_UP_MS = 24 * 60 * 60 * 1_000;
+/** How often a part is tried whose chat has moved. */
+const MAX_MOVES = 5;
 /** A wait that this life spends itself. A longer one is the alarm's. */
 const SHORT_MS = 10_000;
 
@@ -51,10 +53,10 @@ async function sendOne(chat: ChatHost, room: ChatRoom, part: WaitingPart): Promi
 /** The same edit twice is one edit. */
 const isRepeatable = ({ adapter }: ChatRoom, { edits }: WaitingPart): boolean => edits !== null || adapter.traits.is_idempotent;
 
-function toAct({ adapter }: ChatRoom, { operation, place, markdown, buttons, is_plain, edits }: WaitingPart): OutboundAct {
+function toAct({ adapter }: ChatRoom, { operation, place, markdown, buttons, is_plain, edits, is_first }: WaitingPart): OutboundAct {
   const text = adapter.render(markdown);
   const said = { operation, place, text, buttons, is_plain };
-  return edits === null ? { type: "send", ...said } : { type: "edit", message: edits, ...said };
+  return edits === null ? { type: "send", ...said, is_first } : { type: "edit", message: edits, ...said };
 }
 
 interface Sent {
@@ -79,6 +81,7 @@ function settle(chat: ChatHost, { room, part, outcome }: Sent): void {
       if (part.is_plain) return dropReply(chat, part, outcome.reason);
       return store.parts.postpone(part.operation, { not_before: now(), is_plain: true });
     case "refused":
+      if (outcome.moved_to && part.attempts < MAX_MOVES) return move(chat, part, outcome.moved_to);
       return dropReply(chat, part, outcome.reason);
     case "unsupported":
       return dropReply(chat, part, outcome.kind);
@@ -91,6 +94,15 @@ function tryLater(chat: ChatHost, part: WaitingPart, { wait, reason }: { readonl
   const { store, now } = chat.deps;
   if (now() - part.created_at >= GIVE_UP_MS) return drop(chat, part, `given up: ${reason}`);
   store.parts.postpone(part.operation, { not_before: now() + wait });
+}
+
+/** What waits for the old place goes to the new one. */
+function move(chat: ChatHost, { operation, place }: WaitingPart, to: ChatPlace): void {
+  const { store, now } = chat.deps;
+  store.transaction(() => {
+    store.parts.move(place, to);
+    store.parts.postpone(operation, { not_before: now() });
+  });
 }
 
 function drop(chat: ChatHost, part: WaitingPart, reason: string): void {

@@ -120,6 +120,6 @@ interface Begun extends Submitted {
 export function noteTurn({ chat: { deps }, row: { delivery } }: Task, { session, item, turn, cursor, message }: Begun): void {
   const { place, user } = delivery;
   const now = deps.now();
-  deps.store.turns.add({ turn, session, place, user, cursor, live: null, not_before: now });
+  deps.store.turns.add({ turn, session, place, user, cursor, live: null, is_answered: false, not_before: now });
   deps.store.messages.put({ key: toMessageKey(place.chat, message), session, item, turn }, now);
 }

@@ -34,6 +34,7 @@ const migrations: readonly (readonly string[])[] = [
        body TEXT NOT NULL,
        cursor INTEGER,
        live TEXT,
+       is_answered INTEGER NOT NULL DEFAULT 0,
        not_before INTEGER NOT NULL
      ) STRICT`,
     // body: JSON, the place, the text and the buttons. edits: the platform's id of the message that it replaces.
@@ -44,6 +45,7 @@ const migrations: readonly (readonly string[])[] = [
        turn TEXT,
        body TEXT NOT NULL,
        edits TEXT,
+       is_first INTEGER NOT NULL,
        is_plain INTEGER NOT NULL,
        is_sending INTEGER NOT NULL,
        attempts INTEGER NOT NULL,

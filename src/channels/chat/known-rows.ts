@@ -21,13 +21,16 @@ interface TurnRow {
   readonly body: string;
   readonly cursor: number | null;
   readonly live: string | null;
+  readonly is_answered: number;
   readonly not_before: number;
 }
 
-function toFollowed({ turn, session, body, live, cursor, not_before }: TurnRow): ChatTurn {
+function toFollowed({ turn, session, body, live, is_answered, ...row }: TurnRow): ChatTurn {
   const { place, user } = JSON.parse(body) as Audience;
   const shown = live === null ? null : (JSON.parse(live) as LiveMessage);
-  return { turn: readTurnId(turn), session: readSession(session), place, user, cursor, live: shown, not_before };
+  const { cursor, not_before } = row;
+  const ids = { turn: readTurnId(turn), session: readSession(session) };
+  return { ...ids, place, user, cursor, live: shown, is_answered: is_answered === 1, not_before };
 }
 
 export function createTurnRows(sql: SyncSql): ChatStore["turns"] {
@@ -44,6 +47,7 @@ export function createTurnRows(sql: SyncSql): ChatStore["turns"] {
     next: () => sql.rows<{ at: number | null }>("SELECT min(not_before) AS at FROM turns")[0]?.at ?? null,
     postpone: (turn, not_before) => void sql.rows("UPDATE turns SET not_before = ? WHERE turn = ?", not_before, turn),
     show: (turn, live) => void sql.rows("UPDATE turns SET live = ? WHERE turn = ?", live && JSON.stringify(live), turn),
+    noteAnswered: (turn) => void sql.rows("UPDATE turns SET is_answered = 1 WHERE turn = ?", turn),
     remove: (turn) => void removeTexts(sql, "turns", "turn = ?", turn),
     list: (session) => select("WHERE session = ? ORDER BY seq", session),
   };

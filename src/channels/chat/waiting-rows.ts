@@ -65,6 +65,7 @@ interface PartRow {
   readonly turn: string | null;
   readonly body: string;
   readonly edits: string | null;
+  readonly is_first: number;
   readonly is_plain: number;
   readonly is_sending: number;
   readonly attempts: number;
@@ -72,18 +73,19 @@ interface PartRow {
   readonly created_at: number;
 }
 
-function toPart({ body, session, turn, is_plain, is_sending, ...row }: PartRow): WaitingPart {
+function toPart({ body, session, turn, is_first, is_plain, is_sending, ...row }: PartRow): WaitingPart {
   const said = JSON.parse(body) as Pick<WaitingPart, "place" | "markdown" | "buttons">;
-  return { ...row, ...said, session: toSession(session), turn: toTurn(turn), is_plain: is_plain === 1, is_sending: is_sending === 1 };
+  const flags = { is_first: is_first === 1, is_plain: is_plain === 1, is_sending: is_sending === 1 };
+  return { ...row, ...said, ...flags, session: toSession(session), turn: toTurn(turn) };
 }
 
 export function createPartRows(sql: SyncSql): ChatStore["parts"] {
   return {
-    add: ({ operation, session, turn, place, markdown, buttons, edits }, at) =>
+    add: ({ operation, session, turn, place, markdown, buttons, edits, is_first }, at) =>
       void sql.rows(
-        `INSERT INTO parts (operation, session, turn, body, edits, is_plain, is_sending, attempts, not_before, created_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, 0, 0, 0, ?6, ?6) ON CONFLICT (operation) DO NOTHING`,
-        ...[operation, session, turn, JSON.stringify({ place, markdown, buttons }), edits, at],
+        `INSERT INTO parts (operation, session, turn, body, edits, is_first, is_plain, is_sending, attempts, not_before, created_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, 0, 0, 0, ?7, ?7) ON CONFLICT (operation) DO NOTHING`,
+        ...[operation, session, turn, JSON.stringify({ place, markdown, buttons }), edits, is_first ? 1 : 0, at],
       ),
     first: () => sql.rows<PartRow>("SELECT * FROM parts ORDER BY seq LIMIT 1").map(toPart)[0] ?? null,
     begin: (operation) => void sql.rows("UPDATE parts SET is_sending = 1, attempts = attempts + 1 WHERE operation = ?", operation),
@@ -94,5 +96,13 @@ export function createPartRows(sql: SyncSql): ChatStore["parts"] {
       ),
     remove: (operation) => void removeTexts(sql, "parts", "operation = ?", operation),
     removeTurn: (turn) => removeTexts(sql, "parts", "turn = ?", turn),
+    move: (from, to) => {
+      for (const table of ["parts", "turns"])
+        sql.rows(
+          `UPDATE ${table} SET body = json_set(body, '$.place', json(?)) WHERE json_extract(body, '$.place.target') = json(?)`,
+          JSON.stringify(to),
+          JSON.stringify(from.target),
+        );
+    },
   };
 }
