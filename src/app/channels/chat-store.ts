@@ -153,7 +153,7 @@ interface ButtonRows {
   add(button: KnownButton): void;
   find(data: string): KnownButton | null;
   /** The open question of this kind that the person was asked. */
-  findQuestion(user: string, type: ButtonAct["type"]): KnownButton | null;
+  findQuestion(user: string, type: ButtonAct["type"], now: number): KnownButton | null;
   removeQuestion(question: string): void;
   forget(before: number): void;
 }

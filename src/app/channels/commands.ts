@@ -125,8 +125,8 @@ async function forget(task: Task): Promise<Worked> {
   const { store, now } = chat.deps;
   const { user } = row.delivery;
   const hasButtons = room.adapter.traits.max_buttons >= 2;
-  const asked = hasButtons ? null : store.buttons.findQuestion(user.id, "forget");
-  if (asked && asked.expires_at > now()) {
+  const asked = hasButtons ? null : store.buttons.findQuestion(user.id, "forget", now());
+  if (asked) {
     await eraseConversation(task);
     return done(() => {
       store.buttons.removeQuestion(asked.question);

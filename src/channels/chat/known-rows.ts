@@ -107,9 +107,12 @@ export function createButtonRows(sql: SyncSql): ChatStore["buttons"] {
         ...[data, question, session, user, JSON.stringify(act), expires_at],
       ),
     find: (data) => sql.rows<ButtonRow>("SELECT * FROM buttons WHERE data = ?", data).map(toButton)[0] ?? null,
-    findQuestion: (user, type) =>
+    findQuestion: (user, type, now) =>
       sql
-        .rows<ButtonRow>("SELECT * FROM buttons WHERE person = ? AND json_extract(act, '$.type') = ? ORDER BY data LIMIT 1", user, type)
+        .rows<ButtonRow>(
+          "SELECT * FROM buttons WHERE person = ? AND json_extract(act, '$.type') = ? AND expires_at > ? ORDER BY data LIMIT 1",
+          ...[user, type, now],
+        )
         .map(toButton)[0] ?? null,
     removeQuestion: (question) => void sql.rows("DELETE FROM buttons WHERE question = ?", question),
     forget: (before) => void sql.rows("DELETE FROM buttons WHERE expires_at < ?", before),
