@@ -10,7 +10,7 @@ import { sessionObjectName, tenantObjectName } from "../../src/app/object-name";
 import { NO_LIMITS } from "../../src/contract/limits";
 import type { SessionId } from "../../src/domain/ids";
 import worker from "../../src/index";
-import { sampleBody, sampleQuery } from "../http/support";
+import { CHANNEL_SECRETS, sampleBody, sampleQuery } from "../http/support";
 import { type Document, DocumentedAnswers } from "../support/documented-answers";
 import { NEVER_ANSWERED } from "../support/never-answered";
 import { PATIENCE_MS } from "../support/read-seed";
@@ -83,6 +83,8 @@ beforeAll(async () => {
     model_id: chat.model.upstream,
     external_id: "order-1",
     credential_name: "openai",
+    channel_name: "support",
+    user_id: "4711",
     policy_name: "balanced",
     plan_name: "starter",
     tool_name: "weather",
@@ -96,6 +98,7 @@ beforeAll(async () => {
   };
   await readBody(await request("PUT", "/v1/admin/plans/starter", { key: env.ADMIN_KEY, body: {} }));
   await readBody(await chat.tenant.call("PUT", "/v1/tools/weather", TOOL));
+  await readBody(await chat.tenant.call("PUT", "/v1/channels/support", { type: "generic", credentials: CHANNEL_SECRETS }));
   await readBody(await chat.tenant.call("PUT", "/v1/mcp_servers/github", { url: `${inject("toolServer")}/mcp` }));
 }, PATIENCE_MS);
 

@@ -6,7 +6,7 @@ import { env, exports } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import { tenantObjectName } from "../../src/app/object-name";
 import type { SessionErasure } from "../../src/contract/session";
-import { listAll, sampleBody, sampleQuery, world } from "../http/support";
+import { CHANNEL_SECRETS, listAll, sampleBody, sampleQuery, world } from "../http/support";
 import { upload } from "./files";
 import { projected } from "./moves";
 import { type Chat, migrate, newChat, newId, newTenant, readBody, request, type Tenant } from "./support";
@@ -21,7 +21,7 @@ let stranger: Tenant;
 let visitor: string;
 let foreign: Ids;
 
-const OWN_NAME = /:(schedule_name|credential_name|tool_name|server_name|external_id|chat_id|model_id)/;
+const OWN_NAME = /:(schedule_name|credential_name|channel_name|tool_name|server_name|external_id|chat_id|model_id)/;
 /** Creates what its path names, in the caller's own tenant: there is nothing to find. */
 const creates = ({ method, path }: { readonly method: string; readonly path: string }): boolean => method === "PUT" && OWN_NAME.test(path);
 
@@ -39,6 +39,7 @@ beforeAll(async () => {
   const token = await readBody<{ token: string }>(await tenant.call("POST", "/v1/tokens", { end_user: "bob" }), 201);
   visitor = token.token;
   await readBody(await tenant.call("PUT", "/v1/credentials/planted", { api_key: "sk-planted-secret" }));
+  await readBody(await tenant.call("PUT", "/v1/channels/planted", { type: "generic", credentials: CHANNEL_SECRETS }));
   const keys = await readBody<{ data: readonly { id: string }[] }>(await tenant.call("GET", "/v1/keys"));
   await readBody(await tenant.call("PUT", "/v1/sessions/by-external-id/planted-order", { end_user: "ada" }), 201);
   const session = owner.id.slice("ses_".length);
@@ -58,6 +59,10 @@ beforeAll(async () => {
     import_id: await beginImport(tenant),
     model_id: owner.model.upstream,
     credential_name: "planted",
+    channel_name: "planted",
+    user_id: "planted-user",
+    channel: "planted",
+    tenant: owner.tenant.id,
     external_id: "planted-order",
     chat_id: "planted-order",
     erasure_id: erased.erasure_id ?? "",
@@ -106,6 +111,10 @@ function listAbsent(): Ids {
     import_id: newId("imp"),
     model_id: "m-of-nothing",
     credential_name: "absent",
+    channel_name: "absent",
+    user_id: "absent-user",
+    channel: "absent",
+    tenant: newId("ten"),
     external_id: "absent-order",
     chat_id: "absent-order",
     erasure_id: newId("era"),
