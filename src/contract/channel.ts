@@ -3,18 +3,18 @@ import { z } from "@hono/zod-openapi";
 import { policyChoiceSchema } from "../context/policy-choice";
 import { idOrNull, time } from "./ids";
 
-export const CHANNEL_TYPES = ["telegram", "slack", "discord", "whatsapp", "generic"] as const;
-export const channelType = z.enum(CHANNEL_TYPES);
+const CHANNEL_TYPES = ["telegram", "slack", "discord", "whatsapp", "generic"] as const;
+const channelType = z.enum(CHANNEL_TYPES);
 export type ChannelType = z.infer<typeof channelType>;
 
 export const CHAT_COMMANDS = ["start", "reset", "compact", "context", "undo", "forget", "help"] as const;
-export const chatCommand = z.enum(CHAT_COMMANDS);
+const chatCommand = z.enum(CHAT_COMMANDS);
 export type ChatCommand = z.infer<typeof chatCommand>;
 
 /** The platform's ids of users. */
 const users = z.array(z.string().min(1).max(128)).max(1_000).readonly();
 
-export const channelAccess = z
+const channelAccess = z
   .discriminatedUnion("mode", [
     z.strictObject({ mode: z.literal("open") }),
     z.strictObject({ mode: z.literal("allow_list"), users }),
@@ -22,7 +22,7 @@ export const channelAccess = z
   ])
   .openapi({
     description:
-      "Who may talk to the bot: everyone; the listed users of the platform; or those and whoever sends a pairing code, which the tenant makes and passes on",
+      "Who may talk to the bot: everyone; the listed users of the platform; or those and people who send a pairing code, which the tenant makes and passes on",
   });
 
 /** What decides how a channel's chats are held, beside the secrets of its platform. */

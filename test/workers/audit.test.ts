@@ -3,9 +3,11 @@ import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, inject, it } from "vitest";
 import { verifyAudit } from "../../scripts/audit/verify";
 import { tenantObjectName } from "../../src/app/object-name";
+import { pairUserFor } from "../../src/channel-wiring";
 import type { AuditEntry, AuditPlace } from "../../src/contract/audit";
 import type { ExportView, ImportView } from "../../src/contract/export";
 import type { List } from "../../src/contract/page";
+import { CHANNEL_SECRETS } from "../http/support";
 import { ACT } from "../support/act";
 import { AUDITED } from "../support/audit-table";
 import { actInSession } from "./acts-in-session";
@@ -103,6 +105,7 @@ async function doEverything(tenant: Tenant): Promise<readonly string[]> {
   await tenant.call("DELETE", "/v1/credentials/mine");
   await tenant.call("DELETE", "/v1/tools/weather");
   await tenant.call("DELETE", "/v1/mcp_servers/desk");
+  await actInChannel(tenant);
   const file = await readBody<{ id: string }>(
     await request("POST", "/v1/files", {
       key: tenant.key,
@@ -126,7 +129,16 @@ async function doEverything(tenant: Tenant): Promise<readonly string[]> {
   await readBody(await admin("PATCH", "", { limits: { tenant: { files: 100 } } }));
   await readBody(await admin("POST", "/move", { to: "DB_2" }));
   await readBody(await admin("DELETE", "/move"));
-  return [...secrets, made.key, next.key, "https://api.example.com/w"];
+  return [...secrets, "planted-user", CHANNEL_SECRETS.secret, made.key, next.key, "https://api.example.com/w"];
+}
+
+async function actInChannel(tenant: Tenant): Promise<void> {
+  const input = { type: "generic", credentials: CHANNEL_SECRETS, access: { mode: "pairing" } };
+  await readBody(await tenant.call("PUT", "/v1/channels/support", input));
+  const { code } = await readBody<{ code: string }>(await tenant.call("POST", "/v1/channels/support/pairing-codes"), 201);
+  await pairUserFor(env)({ tenant: tenant.id, channel: "support", code, user: "planted-user" });
+  await tenant.call("DELETE", "/v1/channels/support/users/planted-user");
+  await tenant.call("DELETE", "/v1/channels/support");
 }
 
 describe("the audit log of a tenant in its object", () => {

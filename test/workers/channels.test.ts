@@ -17,6 +17,7 @@ import { migrate, newTenant, readBody, request, type Tenant } from "./support";
 const OLD_KEY = { kid: "old", bytes: new Uint8Array(32).fill(1) };
 const INPUT = { type: "generic", credentials: CHANNEL_SECRETS, access: { mode: "pairing" } };
 const PATH = "/v1/channels/support";
+const toUserPath = (user: string): string => `/v1/channels/support/users/${user}`;
 
 beforeAll(migrate);
 
@@ -55,17 +56,17 @@ describe("a channel", () => {
     const tenant = await newTenant();
 
     for (const [method, path] of [
-      ["DELETE", ""],
-      ["POST", "/pairing-codes"],
-      ["GET", "/users"],
-      ["DELETE", "/users/4711"],
-      ["GET", "/log"],
+      ["DELETE", PATH],
+      ["POST", `${PATH}/pairing-codes`],
+      ["GET", `${PATH}/users`],
+      ["DELETE", toUserPath("4711")],
+      ["GET", `${PATH}/log`],
     ] as const)
-      expect(await readCode(tenant.call(method, `${PATH}${path}`))).toBe("404 channel_not_found");
+      expect(await readCode(tenant.call(method, path))).toBe("404 channel_not_found");
     expect(await readCode(tenant.call("PUT", PATH, { type: "generic" }))).toBe("400 invalid_request");
     expect(await readCode(tenant.call("PUT", PATH, { ...INPUT, model: "none" }))).toBe("400 invalid_request");
     await put(tenant);
-    expect(await readCode(tenant.call("DELETE", `${PATH}/users/4711`))).toBe("404 paired_user_not_found");
+    expect(await readCode(tenant.call("DELETE", toUserPath("4711")))).toBe("404 paired_user_not_found");
     for (let n = 1; n < 32; n++) await put(tenant, {}, `/v1/channels/c${n}`);
     expect(await readCode(tenant.call("PUT", "/v1/channels/more", INPUT))).toBe("409 channel_limit");
     for (let n = 0; n < 50; n++) await readBody(await tenant.call("POST", `${PATH}/pairing-codes`), 201);
@@ -99,7 +100,7 @@ describe("a channel", () => {
     await put(tenant);
     const { code } = await readBody<{ code: string }>(await tenant.call("POST", `${PATH}/pairing-codes`), 201);
     await pairUserFor(env)({ tenant: tenant.id, channel: "support", code, user: "planted-user" });
-    await tenant.call("DELETE", `${PATH}/users/planted-user`);
+    await tenant.call("DELETE", toUserPath("planted-user"));
     await tenant.call("DELETE", PATH);
 
     const { data } = await readBody<List<AuditEntry>>(await tenant.call("GET", "/v1/audit?target=support"));
@@ -128,7 +129,7 @@ describe("pairing", () => {
     expect(await pair(made.code, "eve")).toBe("wrong");
     const { data } = await readBody<List<PairedUserView>>(await tenant.call("GET", `${PATH}/users`));
     expect(data.map(({ user_id }) => user_id)).toEqual(["ada"]);
-    expect((await tenant.call("DELETE", `${PATH}/users/ada`)).status).toBe(204);
+    expect((await tenant.call("DELETE", toUserPath("ada"))).status).toBe(204);
     expect(await findStub(tenant).sealedChannel("support")).toMatchObject({ settings: { access: { users: [] } } });
   });
 });

@@ -8929,7 +8929,7 @@ export interface components {
             tools: string[] | null;
             /** @description The commands that the bot knows */
             commands: ("start" | "reset" | "compact" | "context" | "undo" | "forget" | "help")[];
-            /** @description Who may talk to the bot: everyone; the listed users of the platform; or those and whoever sends a pairing code, which the tenant makes and passes on */
+            /** @description Who may talk to the bot: everyone; the listed users of the platform; or those and people who send a pairing code, which the tenant makes and passes on */
             access: {
                 /** @enum {string} */
                 mode: "open";
@@ -9145,7 +9145,7 @@ export interface components {
              */
             commands?: ("start" | "reset" | "compact" | "context" | "undo" | "forget" | "help")[];
             /**
-             * @description Who may talk to the bot: everyone; the listed users of the platform; or those and whoever sends a pairing code, which the tenant makes and passes on
+             * @description Who may talk to the bot: everyone; the listed users of the platform; or those and people who send a pairing code, which the tenant makes and passes on
              * @default {
              *       "mode": "open"
              *     }
