@@ -16,7 +16,7 @@ import { createChannelDirectory } from "./tenant/look-ups/channel-directory";
 import { noteChange } from "./tenant/shared/changes";
 import { configFor, isSuspended, perEnv, perTenant, tenantStub } from "./wiring";
 
-const chatStub = (env: Env, { tenant, channel, conversation }: ChatAddress) =>
+export const chatStub = (env: Env, { tenant, channel, conversation }: ChatAddress) =>
   tellRequest(env.CHATS.getByName(chatObjectName(tenant, channel, conversation)));
 
 const channelsFor = perTenant((env, tenant) =>

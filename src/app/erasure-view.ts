@@ -4,22 +4,25 @@ import type { ErasureId } from "../domain/ids";
 import type { ErasureCause } from "../domain/retention-actions";
 
 /** The stores that report to the tenant's object. Each has parts that the receipt names. */
-export const REPORTING_STORES = ["session", "read_model", "files", "exports"] as const;
+export const REPORTING_STORES = ["session", "read_model", "files", "exports", "chat"] as const;
 export type ReportingStore = (typeof REPORTING_STORES)[number];
-/** The stores that the tenant's object empties. They are last in each list. */
-export const BUCKET_STORES = ["files", "exports"] as const satisfies readonly ReportingStore[];
+/** The stores that the tenant's object empties, or has emptied. They are last in each list. */
+export const BUCKET_STORES = ["files", "exports", "chat"] as const satisfies readonly ReportingStore[];
 
-/** What the bucket lost with an erased session. `pending`: files still to be erased. `exports`: those that held the session and are there still. */
+/** What the bucket, and the chat, lost with an erased session. `pending`: files still to be erased. `exports`: those that held the session and are there still. */
 export interface Released {
   readonly erased: number;
   readonly pending: number;
   readonly exports: number;
+  /** Chats that still hold texts of the session. */
+  readonly chats: number;
 }
 
-export const toBucketStores = ({ erased, pending, exports }: Released) =>
+export const toBucketStores = ({ erased, pending, exports, chats }: Released) =>
   [
     { store: "files", status: pending === 0 ? "erased" : "pending", rows: erased },
     { store: "exports", status: exports === 0 ? "erased" : "pending", rows: null },
+    { store: "chat", status: chats === 0 ? "erased" : "pending", rows: null },
   ] as const;
 
 /** The stores of a session's receipt that have yet to be erased. */
@@ -54,6 +57,7 @@ const PARTS: Readonly<Record<ReportingStore, readonly ErasureView["stores"][numb
   read_model: ["read_model", "session_search"],
   files: ["files"],
   exports: ["exports"],
+  chat: ["chat"],
 };
 
 const USAGE_NOTES: Readonly<Record<ErasureView["of"], string>> = {

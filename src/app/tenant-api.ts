@@ -101,6 +101,8 @@ export interface SessionRegistration {
   readonly external_id?: string | null;
   /** The end user, in the client's own words. Absent or null: none. The tenant's object keeps a digest of it. */
   readonly end_user?: string | null;
+  /** The conversation of a channel that the session is of. Absent: none. */
+  readonly chat?: { readonly channel: string; readonly conversation: string };
   /** The session of which this one is a copy. Absent: none. */
   readonly source?: SessionId | null;
   /** Takes over the session that has the external id already. Absent: such a session is a conflict. */

@@ -16,6 +16,7 @@ const ERASED_STORES = [
   "session_search",
   "files",
   "exports",
+  "chat",
   "directory",
   "tenant",
   "usage_names",

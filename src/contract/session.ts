@@ -98,7 +98,7 @@ const erasureReceipt = z.object({
   stores: z
     .array(
       z.object({
-        store: z.string().openapi({ description: "session, read_model, files, exports, directory" }),
+        store: z.string().openapi({ description: "session, read_model, files, exports, chat, directory" }),
         status: z.enum(["erased", "pending"]),
         rows: z.int().nullable(),
       }),

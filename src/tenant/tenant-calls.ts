@@ -57,13 +57,15 @@ export const tenantCalls = {
     return { ...principal, ...(limits && { limits }), ...(!isServed && { suspended: true as const }) };
   }),
 
-  registerSession: served((tenant, { end_user, external_id, idempotency, ...input }) => {
+  registerSession: served((tenant, { end_user, external_id, idempotency, chat, ...input }) => {
     const user = end_user ? tenant.digestEndUser(end_user) : null;
     return tenant.withExternalId(external_id ?? null, (external) => {
       const at = Date.now();
       const most = readMostSessions(tenant);
       const labels = { external_id: external, end_user: user };
-      return tenant.directory.register({ ...input, ...labels, idempotency: tenant.hideKey(idempotency, at), at, most });
+      const registered = tenant.directory.register({ ...input, ...labels, idempotency: tenant.hideKey(idempotency, at), at, most });
+      if (registered.ok && chat) tenant.upkeep.chats.note(registered.value.session, chat);
+      return registered;
     });
   }),
   findExternalId: served((tenant, externalId) =>

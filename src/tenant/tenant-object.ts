@@ -4,6 +4,7 @@
  */
 import { DurableObject } from "cloudflare:workers";
 import { listHolding, listWritten } from "../app/placement";
+import { chatStub } from "../channel-wiring";
 import { type Env, parseConfig, readDeploymentKeys } from "../env";
 import { parseExportLine } from "../http/import-sessions";
 import { createSettingParser } from "../http/schemas/setting";
@@ -56,6 +57,7 @@ export class TenantObject extends DurableObject<Env> {
       exportStore: (tenant) => buildExportStore(env, tenant),
       sendWebhook: (order) => sendWebhookFor(env, this.#tenant.settings.identity().tenant)(order),
       sessions: ({ tenant, session }) => sessionStub(env, tenant, session),
+      chats: (address) => chatStub(env, address),
       imports: {
         parseLine: parseExportLine,
         parseSetting: createSettingParser({

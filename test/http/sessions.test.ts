@@ -129,7 +129,7 @@ describe("erasing a session", () => {
     const tenant: WorldInput["tenant"] = {
       releaseFiles: async (session) => {
         steps.push(`files of ${session}`);
-        return ok({ erased: 2, pending: 0, exports: 0 });
+        return ok({ erased: 2, pending: 0, exports: 0, chats: 0 });
       },
       beginErasure: async (_, { session }) => {
         steps.push(`noted ${session}`);
@@ -150,8 +150,13 @@ describe("erasing a session", () => {
     expect(steps).toEqual([`noted ${SESSION}`, "erased true", `files of ${SESSION}`, `ended ${SESSION}`]);
     const files = { store: "files", status: "erased", rows: 2 };
     const exports = { store: "exports", status: "erased", rows: null };
+    const chat = { store: "chat", status: "erased", rows: null };
     const directory = { store: "directory", status: "erased", rows: null };
-    expect(await response.json()).toEqual({ ...receipt, erasure_id: ERASURE, stores: [...receipt.stores, files, exports, directory] });
+    expect(await response.json()).toEqual({
+      ...receipt,
+      erasure_id: ERASURE,
+      stores: [...receipt.stores, files, exports, chat, directory],
+    });
   });
 
   it("under a condition is compared before anything is noted: a note cannot be taken back", async () => {
@@ -176,7 +181,7 @@ describe("erasing a session", () => {
     const tenant: WorldInput["tenant"] = {
       releaseFiles: async () => {
         steps.push("files");
-        return ok({ erased: 0, pending: 0, exports: 0 });
+        return ok({ erased: 0, pending: 0, exports: 0, chats: 0 });
       },
       endErasure: async () => {
         steps.push("ended");
@@ -189,13 +194,13 @@ describe("erasing a session", () => {
 
     expect([response.status, steps]).toEqual([200, ["files", "ended"]]);
     expect(await response.json()).toMatchObject({
-      stores: [...receipt.stores, { store: "files" }, { store: "exports" }, { store: "directory", status: "erased" }],
+      stores: [...receipt.stores, { store: "files" }, { store: "exports" }, { store: "chat" }, { store: "directory", status: "erased" }],
     });
   });
 
   it("stays noted while the bytes of its files are out of reach", async () => {
     const endErasure: TenantErasureApi["endErasure"] = () => Promise.reject(new Error("must not be ended"));
-    const tenant: WorldInput["tenant"] = { endErasure, releaseFiles: async () => ok({ erased: 1, pending: 1, exports: 0 }) };
+    const tenant: WorldInput["tenant"] = { endErasure, releaseFiles: async () => ok({ erased: 1, pending: 1, exports: 0, chats: 0 }) };
 
     const response = await world({ tenant, session: { erase: async () => ok(receipt) } }).call("DELETE", base);
 
@@ -204,6 +209,7 @@ describe("erasing a session", () => {
         { status: "erased" },
         { store: "files", status: "pending", rows: 1 },
         { store: "exports" },
+        { store: "chat" },
         { store: "directory", status: "pending" },
       ],
     });
@@ -222,6 +228,7 @@ describe("erasing a session", () => {
         { status: "pending" },
         { store: "files" },
         { store: "exports" },
+        { store: "chat" },
         { store: "directory", status: "pending" },
       ],
     });

@@ -272,7 +272,7 @@ export const erasureFacts: ErasureFacts = {
   gathered: true,
   forgotten: true,
   sessions: { total: 2, done: 1 },
-  pending: { session: 0, read_model: 1, files: 0, exports: 0 },
+  pending: { session: 0, read_model: 1, files: 0, exports: 0, chat: 0 },
   models: [],
 };
 
@@ -392,7 +392,7 @@ function emptyTenant(): WholeTenantApi {
     deleteFile: async (_, file) => err({ code: "file_not_found", file }),
     useFiles: async ({ files: [file = ""] }) => err({ code: "file_not_found", file }),
     keepFiles: async () => ok(null),
-    releaseFiles: async () => ok({ erased: 0, pending: 0, exports: 0 }),
+    releaseFiles: async () => ok({ erased: 0, pending: 0, exports: 0, chats: 0 }),
     beginExport: async () => err({ code: "session_not_found" }),
     getExport: async (id) => err({ code: "export_not_found", export: id }),
     listExports: async () => ok({ data: [], has_more: false }),
@@ -668,7 +668,8 @@ export function listAll(app: OpenAPIHono<HttpEnv>): readonly RouteEntry[] {
 }
 
 /** The routes of the native API. */
-export const listRoutes = (app: OpenAPIHono<HttpEnv>): readonly RouteEntry[] => listAll(app).filter(({ path }) => !OF_VENDORS.test(path) && !OF_PLATFORMS.test(path));
+export const listRoutes = (app: OpenAPIHono<HttpEnv>): readonly RouteEntry[] =>
+  listAll(app).filter(({ path }) => !OF_VENDORS.test(path) && !OF_PLATFORMS.test(path));
 
 /** The routes in the words of other vendors' APIs. */
 export const listVendorRoutes = (app: OpenAPIHono<HttpEnv>): readonly RouteEntry[] =>

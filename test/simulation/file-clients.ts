@@ -252,7 +252,7 @@ export class FileClients {
               return ok(begun);
             }),
           releaseFiles: (erased) =>
-            tenant.call(worker, "release", async (life) => ok({ ...(await releaseFiles(this.world, life, erased)), exports: 0 })),
+            tenant.call(worker, "release", async (life) => ok({ ...(await releaseFiles(this.world, life, erased)), exports: 0, chats: 0 })),
           noteErasure: (erased, pending) => tenant.call(worker, "note erasure", ({ erasures }) => ok(erasures.report(erased, pending))),
           endErasure: (erased) => tenant.call(worker, "end erasure", ({ erasures }) => ok(erasures.end(erased))),
         },

@@ -74,7 +74,7 @@ export class SimErasures {
     const ports: Parameters<typeof eraseSession<never>>[1] = {
       tenant: {
         beginErasure: (input) => reach(() => ok(this.#erasures.begin(input))),
-        releaseFiles: () => reach(() => ok({ erased: 0, pending: 0, exports: 0 })),
+        releaseFiles: () => reach(() => ok({ erased: 0, pending: 0, exports: 0, chats: 0 })),
         noteErasure: (ended, pending) => reach(() => ok(this.#erasures.report(ended, pending))),
         endErasure: (ended) => reach(() => ok(this.#erasures.end(ended))),
       },

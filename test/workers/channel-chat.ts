@@ -71,6 +71,11 @@ export class ChannelChat {
     return readBody(await fetch(`${this.#platform}/log?at_least=${atLeast}`));
   }
 
+  /** Resolves once the platform has refused so many. */
+  async refused(atLeast: number): Promise<void> {
+    await readBody(await fetch(`${this.#platform}/log?refused=${atLeast}`));
+  }
+
   async platformSays(...script: PlatformScript[]): Promise<void> {
     await readBody(await fetch(`${this.#platform}/script`, { method: "POST", body: JSON.stringify(script) }));
   }

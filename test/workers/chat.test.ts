@@ -1,5 +1,5 @@
 /** A conversation of a generic channel in workerd: webhooks in, replies out, over HTTP. */
-import { abortAllDurableObjects, runDurableObjectAlarm } from "cloudflare:test";
+import { abortAllDurableObjects, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { DisplayItem } from "../../src/contract/item";
 import type { Page } from "../../src/contract/page";
@@ -126,5 +126,23 @@ describe("a command of a channel", () => {
     expect(answered?.text).toBe("Everything we said is erased.");
     const gone = await readBody(await chat.tenant.call("GET", `/v1/sessions/${id}`), 404);
     expect(gone).toMatchObject({ type: expect.stringContaining("session_erased") });
+  });
+});
+
+describe("an erasure of a chat's session", () => {
+  it("by the API empties the chat of texts that wait, and its receipt lists the chat", async () => {
+    const chat = await newChannelChat();
+    await chat.platformSays({ status: 503 });
+    await chat.says({ text: "The secret is Rumpelstilzchen." });
+    await chat.write({ text: "Tell me." });
+    await chat.refused(1);
+    const { id } = await findSession(chat);
+    const erased = await readBody<{ stores: object[] }>(await chat.tenant.call("DELETE", `/v1/sessions/${id}`));
+
+    expect(erased.stores).toContainEqual({ store: "chat", status: "erased", rows: null });
+    const left = await runInDurableObject(chat.stub, (_, { storage }) =>
+      ["deliveries", "parts", "turns", "messages", "address"].map((name) => storage.sql.exec(`SELECT * FROM ${name}`).toArray()),
+    );
+    expect(left.flat()).toEqual([]);
   });
 });

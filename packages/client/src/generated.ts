@@ -3798,7 +3798,7 @@ export interface components {
             /** @description Epoch milliseconds */
             erased_at: number;
             stores: {
-                /** @description session, read_model, files, exports, directory */
+                /** @description session, read_model, files, exports, chat, directory */
                 store: string;
                 /** @enum {string} */
                 status: "erased" | "pending";
@@ -9271,7 +9271,7 @@ export interface components {
             };
             stores: {
                 /** @enum {string} */
-                store: "session_log" | "bodies" | "look_up_index" | "live_stream" | "idempotency" | "jobs" | "read_model" | "session_search" | "files" | "exports" | "directory" | "tenant" | "usage_names" | "usage" | "forks";
+                store: "session_log" | "bodies" | "look_up_index" | "live_stream" | "idempotency" | "jobs" | "read_model" | "session_search" | "files" | "exports" | "chat" | "directory" | "tenant" | "usage_names" | "usage" | "forks";
                 /**
                  * @description kept: it stays on purpose, as `note` says
                  * @enum {string}

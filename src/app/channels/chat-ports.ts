@@ -42,6 +42,8 @@ interface ChatTenant {
 /** A session that a chat needs. */
 export interface WantedSession {
   readonly channel: OpenChannel;
+  /** By which an erasure finds the chat. */
+  readonly chat: Pick<ChatAddress, "channel" | "conversation">;
   readonly external_id: string;
   readonly end_user: string | null;
   readonly metadata: Readonly<Record<string, string>>;

@@ -48,7 +48,8 @@ async function openNext(chat: ChatHost, { room, place, user }: Wanted): Promise<
   const { address, channel } = room;
   const external_id = await toExternalId(chat, address, store.sessions.generation() + 1);
   const metadata = { channel: address.channel };
-  const opened = await openSession(address.tenant, { channel, external_id, end_user: toEndUser(room, place, user), metadata });
+  const named = { channel: address.channel, conversation: address.conversation };
+  const opened = await openSession(address.tenant, { channel, chat: named, external_id, end_user: toEndUser(room, place, user), metadata });
   if (!opened.ok) return opened;
   const session = opened.value.id;
   store.transaction(() => store.sessions.add(session));

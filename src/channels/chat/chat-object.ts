@@ -5,7 +5,7 @@
 import { DurableObject } from "cloudflare:workers";
 import type { Act } from "../../app/audit-chain";
 import { Chat } from "../../app/channels/chat";
-import type { ChatDeps, TakenFile } from "../../app/channels/chat-ports";
+import type { ChatDeps, TakenFile, WantedSession } from "../../app/channels/chat-ports";
 import { eraseSession } from "../../app/erase-session";
 import { newId } from "../../app/new-id";
 import { findChannelFor, pairUserFor } from "../../channel-wiring";
@@ -52,7 +52,7 @@ export class ChatObject extends DurableObject<Env> {
         pairUser: async (asked) => (await pairUserFor(env)({ tenant, ...asked })) === "paired",
         note: async (channel, note) => void (await tenantStub(env, tenant).noteChannelLog(channel, [note])),
       }),
-      openSession: (tenant, wanted) => openChatSession(buildOpening(env, tenant), wanted),
+      openSession: (tenant, wanted) => openChatSession(buildOpening(env, tenant, wanted), wanted),
       eraseSession: (tenant, session) => eraseFor(env, tenant, session),
       send: createPlatformClient({ fetch, schedule: startTimer }),
       takeFile: (taken) => takeFile(env, taken, { fetch, log }),
@@ -70,13 +70,13 @@ export class ChatObject extends DurableObject<Env> {
   }
 }
 
-function buildOpening(env: Env, tenant: TenantId): Parameters<typeof openChatSession>[0] {
+function buildOpening(env: Env, tenant: TenantId, { chat }: WantedSession): Parameters<typeof openChatSession>[0] {
   return {
     tenant: tenantStub(env, tenant),
     deploymentPolicy: parseConfig(env).POLICY,
     ports: {
       register: async (naming) => {
-        const registered = await tenantStub(env, tenant).registerSession({ session: newId("ses"), idempotency: null, ...naming });
+        const registered = await tenantStub(env, tenant).registerSession({ session: newId("ses"), idempotency: null, chat, ...naming });
         return { registered, isKeyed: false };
       },
       open: (session, input) => sessionStub(env, tenant, session).open({ tenant, session }, input),

@@ -28,7 +28,7 @@ function toRefusal({ code }: SessionError | TenantError): SessionRefusal {
 
 export async function openChatSession(
   { tenant, deploymentPolicy, ports }: OpenDeps,
-  { channel: { settings: asked }, ...labels }: WantedSession,
+  { channel: { settings: asked }, chat: _, ...labels }: WantedSession,
 ): Promise<Result<SessionDescription, SessionRefusal>> {
   const settings = await tenant.settings();
   if (!settings.ok) return err(toRefusal(settings.error));

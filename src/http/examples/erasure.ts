@@ -16,6 +16,6 @@ export const erasureResourceExample: z.input<typeof erasureView> = toErasureView
   gathered: true,
   forgotten: true,
   sessions: { total: 3, done: 3 },
-  pending: { session: 0, read_model: 0, files: 0, exports: 0 },
+  pending: { session: 0, read_model: 0, files: 0, exports: 0, chat: 0 },
   models: ["gpt-5"],
 });

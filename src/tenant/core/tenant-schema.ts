@@ -7,6 +7,7 @@ import { AUDIT_NONCES, AUDIT_TABLES } from "../../audit/audit-tables";
 import type { SyncSql } from "../../lib/sync-sql";
 import { CHANNEL_TABLES } from "../channels/channel-tables";
 import { RETENTION_TABLES } from "../erasure/retention-tables";
+import { SESSION_CHAT_TABLES } from "../erasure/session-chats";
 import { BUDGET_TABLES } from "../limits/budget-tables";
 import { LIMIT_TABLES } from "../limits/limit-tables";
 import { PLACEMENT_TABLES } from "../shared/placement-store";
@@ -50,6 +51,7 @@ const migrations: readonly (readonly string[])[] = [
   BUDGET_TABLES,
   WEBHOOK_TABLES,
   CHANNEL_TABLES,
+  SESSION_CHAT_TABLES,
 ];
 
 /** Reads without creating anything: clients can address an object by a made-up name, and that object must stay empty. */

@@ -18,6 +18,7 @@ import type { SessionId, TenantId } from "../../domain/ids";
 import { auditErasures } from "../erasure/audit-erasures";
 import { createErasures, type Erasures } from "../erasure/erasures";
 import { createRetention, type Retention } from "../erasure/retention";
+import { createSessionChats, type FindChat, type SessionChats } from "../erasure/session-chats";
 import { createSessionLabels } from "../erasure/session-labels";
 import { createTenantScrub, type TenantScrub } from "../erasure/tenant-scrub";
 import { createFileRemoval, type FileRemoval } from "../files/file-removal";
@@ -41,6 +42,7 @@ export interface UpkeepDeps extends TransferWorld {
   readonly listSettings: ExportSource["listSettings"];
   readonly isDeleted: () => boolean;
   readonly isSuspended: () => boolean;
+  readonly chats: FindChat;
   readonly audit: AuditLog;
   readonly directory: Directory;
   readonly erasedUsage: ErasedUsageStore;
@@ -72,6 +74,7 @@ export interface Upkeep {
   readonly webhooks: Webhooks;
   /** Stores what a throwaway session reports at its end. It is sent by the next drain of `usageOutbox`, at the latest by the alarm. */
   endThrowaway(ended: ErasedSessionUsage): Promise<void>;
+  readonly chats: SessionChats;
   /** Ends the references of an erased session, and removes its files and the exports that held it. */
   releaseFiles(session: SessionId): Promise<Released>;
   /** Called when the object starts. It arms an alarm for pending work, in case the platform dropped the last one. */
@@ -104,14 +107,16 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
     });
     const pending = await fileRemoval.remove(ended);
     const held = await exports.removeHeld(session);
+    const isForgotten = await chats.forget(session);
     await scrub.resume();
-    return { erased: ended.length - pending, pending, exports: held };
+    return { erased: ended.length - pending, pending, exports: held, chats: isForgotten ? 0 : 1 };
   }
   const get = () => storage.getAlarm();
   /** The platform refuses the time 0, which is that of work that is due at once. */
   const set = (at: number): void => void storage.setAlarm(Math.max(at, 1));
   const adminActs = createAdminActs({ sql, tenant, record: deps.recordAdminActs, alarm: { get, set }, now: Date.now, log });
   const scrub = createTenantScrub({ sql, overwrite: deps.overwrite, alarm: { get, set }, now: Date.now, log });
+  const chats = createSessionChats({ sql, tenant, chats: deps.chats, noteScrub: () => scrub.note(), log });
   const exports = createExports({
     sql,
     directory: deps.directory,
@@ -251,6 +256,7 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
     scrub,
     webhooks,
     endThrowaway,
+    chats,
     releaseFiles,
     resume: async () => {
       await outbox.resume();

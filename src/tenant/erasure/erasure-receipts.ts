@@ -110,6 +110,7 @@ export function createErasureReceipts(sql: SyncSql, done: (erasure: AskedErasure
         read_model: countPending(id, "read_model"),
         files: countPending(id, "files"),
         exports: countPending(id, "exports"),
+        chat: countPending(id, "chat"),
       },
       models: models.map(({ model }) => model),
     };

@@ -21,6 +21,7 @@ export interface PlatformScript {
 
 interface Room {
   readonly taken: TakenReply[];
+  refused: number;
   readonly script: PlatformScript[];
   waiting: (() => void)[];
 }
@@ -28,7 +29,7 @@ interface Room {
 const rooms = new Map<string, Room>();
 
 function findRoom(name: string): Room {
-  const known = rooms.get(name) ?? { taken: [], script: [], waiting: [] };
+  const known = rooms.get(name) ?? { taken: [], refused: 0, script: [], waiting: [] };
   rooms.set(name, known);
   return known;
 }
@@ -48,7 +49,9 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   const send = (status: number, body: unknown, headers = {}) =>
     response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(body));
   if (act === "log") {
-    while (room.taken.length < Number(searchParams.get("at_least"))) await new Promise<void>((resolve) => room.waiting.push(resolve));
+    const number = (name: string) => Number(searchParams.get(name) ?? 0);
+    while (room.taken.length < number("at_least") || room.refused < number("refused"))
+      await new Promise<void>((resolve) => room.waiting.push(resolve));
     return void send(200, room.taken);
   }
   if (act === "file") return void response.writeHead(200, { "content-type": "text/plain" }).end(FILE);
@@ -60,6 +63,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   const { data } = JSON.parse(text) as { readonly data: TakenReply };
   const { status = 200, headers = {}, lost } = room.script.shift() ?? {};
   if (lost || status === 200) room.taken.push(data);
+  else room.refused++;
   for (const wake of room.waiting.splice(0)) wake();
   if (lost) return void response.destroy();
   send(status, { message_id: `m${room.taken.length}` }, headers);
