@@ -76,7 +76,13 @@ interface Said {
   readonly operation?: string;
   readonly buttons?: readonly ReplyButton[];
 }
-const send = ({ place, markdown, isFirst = false, operation = markdown, buttons = [] }: Said): Extract<OutboundAct, { type: "send" }> => ({
+const send = ({
+  place,
+  markdown,
+  isFirst = false,
+  operation = `${channel} ${markdown}`,
+  buttons = [],
+}: Said): Extract<OutboundAct, { type: "send" }> => ({
   type: "send",
   operation,
   place,

@@ -87,7 +87,7 @@ describe("an interaction of Discord", () => {
       is_private: false,
       target: { channel: "101", may_write: 1 },
     });
-    expect(read(ask("a", thread)).place.target["may_write"]).toBe(0);
+    expect(read(ask("a", thread)).place.target.may_write).toBe(0);
     const direct = {
       guild_id: undefined,
       member: undefined,
@@ -110,7 +110,7 @@ describe("an interaction of Discord", () => {
     [{ app_permissions: "8" }, 1],
     [{ authorizing_integration_owners: { "1": "5" } }, 0],
   ])("with %j, may_write is %i", (more, expected) => {
-    expect(read(ask("a", more)).place.target["may_write"]).toBe(expected);
+    expect(read(ask("a", more)).place.target.may_write).toBe(expected);
   });
 
   test("a pressed button leaves its message as it is, and has that message's id", () => {
