@@ -1,7 +1,7 @@
 /** Answers of Discord's API: https://docs.discord.com/developers/topics/opcodes-and-status-codes and /topics/rate-limits */
 import { z } from "zod";
 import type { ActOutcome, FileStep, OutboundAct, PlatformResponse } from "../../app/channels/channel";
-import { readTarget } from "./place";
+import { readDiscordTarget } from "./place";
 import { discordId } from "./reading";
 import { chooseWay, findOtherWay, UNKNOWN_WEBHOOK } from "./ways";
 
@@ -35,7 +35,7 @@ export function readDiscordAnswer(act: OutboundAct, response: PlatformResponse |
  */
 function isTooEarly(act: OutboundAct, code: number, headers: Headers): boolean {
   if (act.type !== "send" || chooseWay(act) === "channel" || code !== UNKNOWN_WEBHOOK) return false;
-  const age = Date.parse(headers.get("date") ?? "") - readTarget(act.place).asked_at;
+  const age = Date.parse(headers.get("date") ?? "") - readDiscordTarget(act.place).asked_at;
   return age < MOST_EARLY_MS;
 }
 

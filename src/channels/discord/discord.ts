@@ -4,13 +4,13 @@ import { readDiscordAnswer, readDiscordFile } from "./answers";
 import { type DiscordCredentials, discordCredentials } from "./credentials";
 import { renderDiscord } from "./markdown";
 import { parseDiscord } from "./parse";
-import { buildDiscordFileRequest, buildDiscordRequest, fitsContent, MAX_DISCORD_BUTTONS } from "./requests";
+import { buildDiscordFileRequest, buildDiscordRequest, fitsDiscord, MAX_DISCORD_BUTTONS } from "./requests";
 import { verifyDiscord } from "./signature";
 
 export const discord: ChannelAdapter<DiscordCredentials> = {
   credentials: discordCredentials,
   traits: {
-    fits: fitsContent,
+    fits: fitsDiscord,
     // Discord documents no numbers, and asks to follow its answers. A channel was seen to take five messages or edits in 5 s.
     edits: { every_ms: 2_000 },
     // Typing is shown for ten seconds: https://docs.discord.com/developers/resources/channel#trigger-typing-indicator

@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { ChatUser, ParsedWebhook, WebhookAnswer, WebhookRequest } from "../../app/channels/channel";
 import { CHAT_INPUT, commandData, readCommand } from "./command";
 import { interactionPlace, placeInteraction } from "./place";
-import { type DiscordReading, discordId, toMalformed, toMilliseconds } from "./reading";
+import { type DiscordReading, discordId, toMalformedInteraction, toSnowflakeTime } from "./reading";
 
 const answer = (json: object): WebhookAnswer => ({ status: 200, json });
 
@@ -67,25 +67,25 @@ function readInteraction(type: number, body: unknown): DiscordReading {
 
 function readCommandInteraction(body: unknown): DiscordReading {
   const parsed = commandInteraction.safeParse(body);
-  if (!parsed.success) return toMalformed(parsed.error);
+  if (!parsed.success) return toMalformedInteraction(parsed.error);
   const { id, data } = parsed.data;
   if (data.type !== CHAT_INPUT) return { ignored: `a command of the type ${String(data.type).slice(0, 16)}`, answer: NOT_KNOWN };
   const author = findUser(parsed.data);
   if (!author) return NO_USER;
   const place = placeInteraction(parsed.data, true);
-  return { delivery: { id, place, user: author, at: toMilliseconds(id), event: readCommand(data, id) }, answer: THINKING };
+  return { delivery: { id, place, user: author, at: toSnowflakeTime(id), event: readCommand(data, id) }, answer: THINKING };
 }
 
 function readComponent(body: unknown): DiscordReading {
   const parsed = componentInteraction.safeParse(body);
-  if (!parsed.success) return toMalformed(parsed.error);
+  if (!parsed.success) return toMalformedInteraction(parsed.error);
   const { id, data, message } = parsed.data;
   if (data.component_type !== BUTTON) return { ignored: "a component that is no button", answer: TAKEN };
   const author = findUser(parsed.data);
   if (!author) return NO_USER;
   const place = placeInteraction(parsed.data, false);
   const event = { type: "button", message: message.id, data: data.custom_id } as const;
-  return { delivery: { id, place, user: author, at: toMilliseconds(id), event }, answer: TAKEN };
+  return { delivery: { id, place, user: author, at: toSnowflakeTime(id), event }, answer: TAKEN };
 }
 
 const NO_USER: DiscordReading = { malformed: "`member.user` and `user` are missing." };

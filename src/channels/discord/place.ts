@@ -1,7 +1,7 @@
 /** Where an interaction happened, and by which of Discord's ways a reply gets there. */
 import { z } from "zod";
 import type { ChatPlace } from "../../app/channels/channel";
-import { discordId, toMilliseconds } from "./reading";
+import { discordId, toSnowflakeTime } from "./reading";
 
 export interface DiscordTarget {
   readonly channel: string;
@@ -53,7 +53,7 @@ export function placeInteraction(given: InteractionPlace, isThinking: boolean): 
     target: {},
   };
   const may_write = mayWrite(given, isThread);
-  return withTarget(place, { channel: channel_id, token, asked_at: toMilliseconds(id), is_thinking: isThinking, may_write });
+  return withDiscordTarget(place, { channel: channel_id, token, asked_at: toSnowflakeTime(id), is_thinking: isThinking, may_write });
 }
 
 /** Unknown is false: the token then leads there. */
@@ -65,11 +65,11 @@ function mayWrite(given: InteractionPlace, isThread: boolean): boolean {
   return isInServer && ((permissions & needed) === needed || (permissions & ADMINISTRATOR) !== 0n);
 }
 
-export function withTarget(place: ChatPlace, { is_thinking, may_write, ...rest }: DiscordTarget): ChatPlace {
+export function withDiscordTarget(place: ChatPlace, { is_thinking, may_write, ...rest }: DiscordTarget): ChatPlace {
   return { ...place, target: { ...rest, is_thinking: Number(is_thinking), may_write: Number(may_write) } };
 }
 
-export function readTarget({ chat, thread, target }: ChatPlace): DiscordTarget {
+export function readDiscordTarget({ chat, thread, target }: ChatPlace): DiscordTarget {
   const { channel, token, asked_at, is_thinking, may_write } = target;
   return {
     channel: typeof channel === "string" ? channel : (thread ?? chat),

@@ -12,10 +12,10 @@ export const discordId = z.string().regex(/^\d{1,20}$/, "This is an id of Discor
 const EPOCH = 1_420_070_400_000;
 const TIME_BITS = 22n;
 
-export const toMilliseconds = (id: string): number => Number(BigInt(id) >> TIME_BITS) + EPOCH;
+export const toSnowflakeTime = (id: string): number => Number(BigInt(id) >> TIME_BITS) + EPOCH;
 
 /** Names the first field that is not as Discord documents it. */
-export function toMalformed(error: z.ZodError): { readonly malformed: string } {
+export function toMalformedInteraction(error: z.ZodError): { readonly malformed: string } {
   const [issue] = error.issues;
   const path = issue?.path.map(String).join(".") || "body";
   return { malformed: `\`${path.slice(0, 128)}\` is missing, or not as Discord documents it.` };

@@ -3,7 +3,7 @@ import type { ChatFile, OutboundAct, PlatformRequest, RenderedText, ReplyButton 
 import { assertNever } from "../../lib/assert-never";
 import { sha256Sync } from "../../lib/sha256-sync";
 import type { DiscordCredentials } from "./credentials";
-import { readTarget } from "./place";
+import { readDiscordTarget } from "./place";
 import { chooseWay } from "./ways";
 
 /** The content of a message. Discord counts code points: github.com/discord/discord-api-docs/issues/1315 */
@@ -23,7 +23,7 @@ const NONCE_CHARACTERS = 25;
 /** Stands where a message would be empty, because Discord takes no empty content. */
 const NOTHING = "…";
 
-export function fitsContent(text: string): boolean {
+export function fitsDiscord(text: string): boolean {
   if (text.length > 2 * CONTENT_CHARACTERS) return false;
   return text.length <= CONTENT_CHARACTERS || Array.from(text).length <= CONTENT_CHARACTERS;
 }
@@ -73,17 +73,17 @@ function buildEdit(act: Extract<OutboundAct, { type: "edit" }>, credentials: Dis
 
 /** Discord shows that the bot is thinking where it waits for the first reply. */
 function buildTyping(act: Extract<OutboundAct, { type: "typing" }>, credentials: DiscordCredentials): PlatformRequest | null {
-  const { is_thinking, may_write, token } = readTarget(act.place);
+  const { is_thinking, may_write, token } = readDiscordTarget(act.place);
   if (is_thinking || (token !== null && !may_write)) return null;
   return call(credentials, { method: "POST", path: `${toChannelPath(act)}/typing` });
 }
 
 type Placed = Pick<OutboundAct, "place">;
 
-const toChannelPath = ({ place }: Placed): string => `/channels/${encodeURIComponent(readTarget(place).channel)}`;
+const toChannelPath = ({ place }: Placed): string => `/channels/${encodeURIComponent(readDiscordTarget(place).channel)}`;
 
 const toWebhookPath = ({ place }: Placed, { application_id }: DiscordCredentials): string =>
-  `/webhooks/${application_id}/${encodeURIComponent(readTarget(place).token ?? "")}`;
+  `/webhooks/${application_id}/${encodeURIComponent(readDiscordTarget(place).token ?? "")}`;
 
 interface Call {
   readonly method: "POST" | "PATCH";

@@ -1,15 +1,15 @@
 /** By which of Discord's ways an act is done, and by which instead where Discord refuses it. */
 import type { ChatPlace, OutboundAct } from "../../app/channels/channel";
-import { type DiscordTarget, readTarget, withTarget } from "./place";
+import { type DiscordTarget, readDiscordTarget, withDiscordTarget } from "./place";
 
 /**
  * `original`: fills the message that shows that the bot is thinking. `follow_up`: the interaction's token. `channel`: the bot's own token, with a
  * nonce that makes a repetition harmless, so it goes before `follow_up` where the bot may write.
  */
-export type Way = "original" | "follow_up" | "channel";
+type Way = "original" | "follow_up" | "channel";
 
 export function chooseWay(act: Exclude<OutboundAct, { type: "acknowledge_button" }>): Way {
-  const { token, is_thinking, may_write } = readTarget(act.place);
+  const { token, is_thinking, may_write } = readDiscordTarget(act.place);
   if (act.type === "send" && act.is_first && is_thinking && token !== null) return "original";
   return token !== null && !may_write ? "follow_up" : "channel";
 }
@@ -29,9 +29,9 @@ const NO_ACCESS = new Set([UNKNOWN_CHANNEL, MISSING_ACCESS, MISSING_PERMISSIONS]
 /** The same place, to which another way leads. Null: there is none. Each step takes a way from the target, so that the steps end. */
 export function findOtherWay(act: OutboundAct, code: number): ChatPlace | null {
   if (act.type !== "send" && act.type !== "edit") return null;
-  const target = readTarget(act.place);
+  const target = readDiscordTarget(act.place);
   const way = chooseWay(act);
-  const change = (changes: Partial<DiscordTarget>): ChatPlace => withTarget(act.place, { ...target, ...changes });
+  const change = (changes: Partial<DiscordTarget>): ChatPlace => withDiscordTarget(act.place, { ...target, ...changes });
   if (way === "channel") return NO_ACCESS.has(code) && target.token !== null ? change({ may_write: false }) : null;
   if (TOKEN_OVER.has(code)) return change({ token: null, is_thinking: false });
   // A person has deleted the message that showed that the bot was thinking.

@@ -115,7 +115,7 @@ async function follow(act: Extract<OutboundAct, { type: "send" }>): Promise<ActO
 }
 
 const contents = (): readonly string[] => server.seen(channel).map(({ content }) => content);
-const messageOf = (outcome: ActOutcome): string => (outcome.kind === "done" ? (outcome.message ?? "") : "");
+const findMessageId = (outcome: ActOutcome): string => (outcome.kind === "done" ? (outcome.message ?? "") : "");
 
 describe("a reply to a command", () => {
   test("takes the place of what shows that the bot is thinking, and its later parts are messages of their own", async () => {
@@ -183,8 +183,8 @@ describe("a reply to a command", () => {
     const first = await perform(send({ place, markdown: "one", isFirst: true }));
     const second = send({ place, markdown: "two" });
     const followed = await perform(second);
-    await perform(edit(second, messageOf(followed)));
-    expect(messageOf(first)).not.toBe("");
+    await perform(edit(second, findMessageId(followed)));
+    expect(findMessageId(first)).not.toBe("");
     expect(server.seen(channel)).toMatchObject([{ content: "one" }, { content: "two", edits: 1 }]);
     now += 15 * 60_000;
     expect(await follow(send({ place, markdown: "three" }))).toEqual({ kind: "refused", reason: "status 403, code 50001" });
@@ -201,13 +201,13 @@ describe("a reply to a command", () => {
   test("is edited in place, and loses its buttons", async () => {
     const place = await ask();
     const act = send({ place, markdown: "one", isFirst: true, buttons: [{ label: "Yes", data: "yes" }] });
-    const message = messageOf(await perform(act));
+    const message = findMessageId(await perform(act));
     expect(server.seen(channel)[0]?.components).toHaveLength(1);
     expect(await perform(edit(send({ place, markdown: "two" }), message))).toEqual({ kind: "done", message });
     expect(server.seen(channel)).toMatchObject([{ content: "two", components: [], edits: 1 }]);
   });
 
-  test("notifies nobody, whatever the model writes, and shows no previews", async () => {
+  test("notifies no person, whatever the model writes, and shows no previews", async () => {
     const place = await ask();
     await perform(send({ place, markdown: "@everyone `<@5>` <@&6>", isFirst: true }));
     expect(server.seen(channel)[0]?.mentions).toEqual([]);
@@ -238,10 +238,10 @@ describe("Discord's interactions", () => {
   test("a pressed button is a delivery of its message, which stays, and the reply is beside it", async () => {
     const place = await ask();
     const sent = await perform(send({ place, markdown: "sure?", isFirst: true, buttons: [{ label: "Yes", data: "yes" }] }));
-    const pressed = await server.press(channel, "5", { message: messageOf(sent), label: "Yes" });
+    const pressed = await server.press(channel, "5", { message: findMessageId(sent), label: "Yes" });
     const delivery = received.at(-1);
     expect(pressed.isFailed).toBe(false);
-    expect(delivery).toMatchObject({ event: { type: "button", message: messageOf(sent), data: "yes" }, place: { chat: channel } });
+    expect(delivery).toMatchObject({ event: { type: "button", message: findMessageId(sent), data: "yes" }, place: { chat: channel } });
     if (delivery) await perform(send({ place: delivery.place, markdown: "done", isFirst: true }));
     expect(contents()).toEqual(["sure?", "done"]);
   });

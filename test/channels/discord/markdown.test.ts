@@ -61,7 +61,7 @@ describe("markdown as Discord's", () => {
     expect(discord.traits.fits("x".repeat(2_001))).toBe(false);
   });
 
-  test("the text of any markdown is well-formed, calls nobody and leaves no code block open", () => {
+  test("the text of any markdown is well-formed, calls no person and leaves no code block open", () => {
     const pieces = fc.array(
       fc.oneof(
         fc.constantFrom(

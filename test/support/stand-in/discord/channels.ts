@@ -21,7 +21,7 @@ export interface SeenMessage {
   isThinking: boolean;
   /** Only this person sees it. */
   readonly onlyFor: string | null;
-  /** Of whom the message would notify somebody. */
+  /** The mentions that notify a person. */
   mentions: readonly string[];
 }
 
