@@ -8,7 +8,7 @@ const SENDER = ["test/tools/send-webhook.test.ts"];
 export const webhooks: readonly Mutant[] = [
   {
     name: "an older answer says that no webhook wants what was committed",
-    breaks: "I48: an endpoint is sent all that is committed after its creation",
+    breaks: "I50: an endpoint is sent all that is committed after its creation",
     file: "src/session/announcer.ts",
     find: "if (!isWanted && asked <= mark) {",
     replace: "if (!isWanted && asked < 0) {",
@@ -17,7 +17,7 @@ export const webhooks: readonly Mutant[] = [
   },
   {
     name: "a webhook's announcement is forgotten before it was taken",
-    breaks: "I48: nothing committed is left out",
+    breaks: "I50: nothing committed is left out",
     file: "src/session/announcer.ts",
     find: "    if (isWanted)\n",
     replace: "    forgetAnnouncements(deps.sql, last.n);\n    if (isWanted)\n",
@@ -26,7 +26,7 @@ export const webhooks: readonly Mutant[] = [
   },
   {
     name: "a webhook's announcement is kept for good",
-    breaks: "I48: at rest a session keeps nothing to announce",
+    breaks: "I50: at rest a session keeps nothing to announce",
     file: "src/session/announcer.ts",
     find: "    if (this.#isOpen()) forgetAnnouncements(deps.sql, last.n);",
     replace: "    if (this.#isOpen()) jobs.disarm('announce');\n    if (this.#isOpen()) return true;",

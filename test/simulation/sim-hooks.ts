@@ -1,6 +1,6 @@
 /**
  * The tenant's webhooks, in some runs: the real outbox of the tenant's object over SQLite, which the session reaches by calls that fail, come
- * late, or lose their answers. Endpoints come and go. What an isolate knows outlives the object, or not. Rule I48.
+ * late, or lose their answers. Endpoints come and go. What an isolate knows outlives the object, or not. Rule I50.
  */
 import type { AnnouncementPort } from "../../src/app/announcement-ports";
 import { createKnownInterest, type KnownInterestCache } from "../../src/app/known-interest";
@@ -139,12 +139,12 @@ export class SimHooks {
     return known;
   }
 
-  /** I48: at rest each endpoint has what was committed while it was there, each once, and nothing else. */
+  /** I50: at rest each endpoint has what was committed while it was there, each once, and nothing else. */
   checkAtRest(events: readonly StoredEvent[]): void {
     const { violations, profile, sql } = this.world;
     if (!profile.hooks) return;
     const left = sql.all("SELECT n FROM announcements").length;
-    violations.check(left === 0, "I48", () => `${left} announcements are left`);
+    violations.check(left === 0, "I50", () => `${left} announcements are left`);
     const expected = new Map(events.flatMap(listExpected).map(({ seq, type }) => [`${seq} ${type}`, seq]));
     const last = events.at(-1)?.seq ?? 0;
     for (const { id: endpoint, after, until } of this.#known) {
@@ -152,19 +152,19 @@ export class SimHooks {
         .rows<{ body: string }>("SELECT body FROM webhook_deliveries WHERE endpoint = ? ORDER BY n", endpoint)
         .map(({ body }) => JSON.parse(body) as { readonly type: string; readonly data: { readonly seq: number } });
       const names = told.map(({ type, data }) => `${data.seq} ${type}`);
-      violations.check(new Set(names).size === names.length, "I48", () => `told twice: ${names}`);
+      violations.check(new Set(names).size === names.length, "I50", () => `told twice: ${names}`);
       const seqs = told.map(({ data }) => data.seq);
       violations.check(
         seqs.every((seq, index) => seq >= (seqs[index - 1] ?? 0)),
-        "I48",
+        "I50",
         () => `told out of order: ${seqs}`,
       );
       const invented = names.filter((name) => !expected.has(name) && !name.includes("turn.awaiting_"));
-      violations.check(invented.length === 0, "I48", () => `told of what was not committed: ${invented}`);
+      violations.check(invented.length === 0, "I50", () => `told of what was not committed: ${invented}`);
       // What was on its way when the endpoint ended may be told or not.
       const owed = [...expected].filter(([, seq]) => seq > after && until === null && seq <= last).map(([name]) => name);
       const missing = owed.filter((name) => !names.includes(name));
-      violations.check(missing.length === 0, "I48", () => `not told, though committed after ${after}: ${missing}`);
+      violations.check(missing.length === 0, "I50", () => `not told, though committed after ${after}: ${missing}`);
     }
   }
 }
