@@ -15258,6 +15258,7 @@ export interface operations {
                 limit?: number;
                 /** @description next_cursor of the page before */
                 after?: string;
+                /** @description Only deliveries in this state */
                 state?: "pending" | "delivered" | "failed";
             };
             header?: never;

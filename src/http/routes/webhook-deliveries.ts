@@ -56,7 +56,7 @@ const list = tenantRoute({
     query: z.strictObject({
       ...limitQuery,
       after: id("dlv").optional().openapi({ description: "next_cursor of the page before" }),
-      state: z.enum(DELIVERY_STATES).optional(),
+      state: z.enum(DELIVERY_STATES).optional().openapi({ description: "Only deliveries in this state" }),
     }),
   },
   responses: { 200: json("A page, the newest first", listView(webhookDelivery), onePage(deliveryExample)) },
