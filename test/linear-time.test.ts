@@ -57,6 +57,7 @@ const MADE: Readonly<Record<string, string>> = {
   'src/context/delimiters.ts new RegExp(`^${HIDDEN}(?:${labels.map((name) => [...name].join(HIDDEN)).join("|")})${HIDDEN}[:\\\\uff1a\\\\ufe55]`, "i")':
     "labelEscaper, below",
   'src/context/kept-terms.ts new RegExp(`${LETTERS}(?:[._@:/\\\\\\\\#+-]+${LETTERS})*`, "gu")': "TermCounter.add, below",
+  "src/tenant/channels/pairing-code.ts new RegExp(`^[${ALPHABET}]{${LENGTH}}$`)": "anchored, of eight characters",
   'src/context/recall/words.ts new RegExp(`[${CJK}]+|[${CLUSTERS}]+|[^${CJK}${CLUSTERS}]+`, "gu")': "splitWords, below",
   'src/context/recall/words.ts new RegExp(`^[${CJK}]`, "u")': "one character at the beginning",
   'src/context/recall/words.ts new RegExp(`^[${CLUSTERS}]`, "u")': "one character at the beginning",

@@ -14,7 +14,7 @@ export const audit: readonly Mutant[] = [
     name: "a log that forgets its entries begins anew",
     breaks: "docs/audit.md: the place of the last entry of a deleted tenant stays",
     file: "src/audit/audit-log.ts",
-    find: "removeUpTo(toPlace(last));",
+    find: "moveAnchor(toPlace(last));",
     replace: "",
     tests: ["test/tenant/audit-log.test.ts"],
   },

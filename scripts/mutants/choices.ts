@@ -78,7 +78,7 @@ export const choices: readonly Mutant[] = [
   {
     name: "two requests are told that they created one session",
     breaks: "I35: an external id names one session, which one request created",
-    file: "src/http/create-session.ts",
+    file: "src/app/open-session.ts",
     find: "if (input.external_id && !replayed) return",
     replace: "if (input.external_id && replayed) return",
     tests: ["test/simulation/external-ids.test.ts"],

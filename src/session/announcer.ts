@@ -66,6 +66,8 @@ export class Announcer {
     const done = Promise.resolve()
       .then(() => this.#run())
       .catch((error: unknown) => this.#tryLater(error))
+      // The disk may be full. The job is still armed for the time that the alarm or the commit gave it.
+      .catch((error: unknown) => this.#host.deps.log.error("announcer_threw", { error: toErrorName(error) }))
       .finally(() => {
         this.#running = false;
       });

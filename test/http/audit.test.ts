@@ -34,7 +34,7 @@ describe("the table of audited operations", () => {
   });
 
   it("has every action", () => {
-    const more = ["session.rebuilt_and_read", "tenant.moved", "erasure.finished", "webhook_endpoint.disabled"];
+    const more = ["session.rebuilt_and_read", "tenant.moved", "erasure.finished", "webhook_endpoint.disabled", "channel.user_paired"];
     const known = [...Object.values(AUDITED), ...Object.values(AUDITED_OF_DEPLOYMENT), ...more];
     expect([...new Set(known)].sort()).toEqual(AUDIT_ACTIONS.toSorted());
   });

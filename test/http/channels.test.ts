@@ -63,7 +63,6 @@ describe("a channel", () => {
     ["a name that no path takes", "a%20b", {}, "channel_name"],
     ["a name that is too long", "x".repeat(33), {}, "channel_name"],
     ["a type that there is not", "support", { type: "irc" }, "type"],
-    ["a type that this build does not serve", "support", { type: "telegram" }, "type"],
     ["a field that it has not", "support", { prompt: "x" }, "prompt"],
     ["a secret that is none", "support", { credentials: { ...CHANNEL_SECRETS, secret: "short" } }, "credentials.secret"],
     ["a secret of another name", "support", { credentials: { ...CHANNEL_SECRETS, token: "x" } }, "credentials.token"],

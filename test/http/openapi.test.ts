@@ -76,7 +76,7 @@ describe("the OpenAPI document", () => {
   });
 
   it("is listed in full by the API page, and by the operator's for admins", () => {
-    const table = ["docs/api/routes.md", "docs/operator-routes.md"]
+    const table = ["docs/routes.md", "docs/operator-routes.md"]
       .map((page) => readFileSync(page, "utf8").split("## All routes")[1])
       .join("\n");
     const listed = [...table.matchAll(/`(GET|POST|PUT|PATCH|DELETE) (\S+)`/g)].map(([, method, path = ""]) => `${method} ${unname(path)}`);

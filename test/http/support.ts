@@ -699,6 +699,8 @@ const params: Readonly<Record<string, string>> = {
   user_id: "4711",
   branch: "2",
   tenant_id: FOREIGN_TENANT,
+  tenant: FOREIGN_TENANT,
+  channel: "support",
   file_id: makeId("fil"),
   erasure_id: makeId("era"),
   end_user: "user%2F1",

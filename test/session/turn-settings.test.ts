@@ -439,7 +439,7 @@ describe("when a turn was asked for and when it ended", () => {
     const life = await timed();
     life.sql.all("UPDATE turns SET data = json_remove(data, '$.created_at', '$.ended_at')");
     life.sql.all("UPDATE meta SET value = '6' WHERE key = 'schema_version'");
-    for (const table of ["acts", "wallet", "wallet_counters", "wallet_reservations"]) life.sql.all(`DROP TABLE ${table}`);
+    for (const table of ["acts", "wallet", "wallet_counters", "wallet_reservations", "announcements"]) life.sql.all(`DROP TABLE ${table}`);
     const next = nextLife(life);
     expect(await times(next)).toEqual(EXPECTED);
   });

@@ -3,7 +3,6 @@
  * I/O: the core sends what an adapter builds, and gives it the answer to read. docs/channels.md has the recipe for a new adapter.
  */
 import type { z } from "zod";
-import type { Result } from "../../lib/result";
 
 /** A request of the platform as it arrived. Signatures cover the raw bytes. */
 export interface WebhookRequest {
@@ -14,7 +13,7 @@ export interface WebhookRequest {
 }
 
 /** What the platform is answered. */
-export interface WebhookAnswer {
+export interface PlatformAnswer {
   readonly status: number;
   /** A JSON value, or a text that is sent as `text/plain`. Absent: no body. */
   readonly json?: unknown;
@@ -76,10 +75,10 @@ export interface Delivery {
 
 export type ParsedWebhook =
   /** The platform checks the address. Nothing happened in a chat. */
-  | { readonly kind: "handshake"; readonly answer: WebhookAnswer }
+  | { readonly kind: "handshake"; readonly answer: PlatformAnswer }
   /** `reason` is for the channel's log: a bot's own message, another bot's, a type that no adapter reads. */
-  | { readonly kind: "ignored"; readonly reason: string; readonly answer: WebhookAnswer }
-  | { readonly kind: "deliveries"; readonly deliveries: readonly Delivery[]; readonly answer: WebhookAnswer }
+  | { readonly kind: "ignored"; readonly reason: string; readonly answer: PlatformAnswer }
+  | { readonly kind: "deliveries"; readonly deliveries: readonly Delivery[]; readonly answer: PlatformAnswer }
   | { readonly kind: "malformed"; readonly detail: string };
 
 /** `expired`: the signature is right, and too old or of the future. */
@@ -202,6 +201,3 @@ export interface ChannelAdapter<Credentials> {
     credentials: Credentials,
   ): FileStep;
 }
-
-/** Checks the tenant's credentials by asking the platform who the bot is. */
-export type BotIdentity = Result<{ readonly id: string; readonly name: string }, { readonly reason: string }>;

@@ -1,9 +1,9 @@
 import { z } from "zod";
-import type { Delivery, WebhookAnswer } from "../../app/channels/channel";
+import type { Delivery, PlatformAnswer } from "../../app/channels/channel";
 
 /** What one request of Slack comes to. `malformed`: the field, a colon, and what is wrong. */
 export type SlackReading =
-  | { readonly delivery: Delivery; readonly answer?: WebhookAnswer }
+  | { readonly delivery: Delivery; readonly answer?: PlatformAnswer }
   | { readonly ignored: string }
   | { readonly malformed: string };
 

@@ -10,7 +10,7 @@ interface MessageText {
 }
 
 /** A mention of the bot at the beginning is not part of what is said. */
-export function readMessageText(message: TelegramMessage, username: string): MessageText {
+export function readTelegramText(message: TelegramMessage, username: string): MessageText {
   const raw = message.text ?? message.caption ?? "";
   const entities = (message.text === undefined ? message.caption_entities : message.entities) ?? [];
   const bot = `@${username.toLowerCase()}`;

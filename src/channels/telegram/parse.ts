@@ -1,6 +1,6 @@
 /** What an update means. Channels' posts, other bots and changes of membership are ignored. */
 import type { ChatEvent, ChatPlace, ChatUser, Delivery, ParsedWebhook, WebhookRequest } from "../../app/channels/channel";
-import { listFiles, readMessageText } from "./message-content";
+import { listFiles, readTelegramText } from "./message-content";
 import { type TelegramCallbackQuery, type TelegramMessage, type TelegramUser, telegramUpdate } from "./update";
 
 const ANSWER = { status: 200 } as const;
@@ -62,7 +62,7 @@ function parseMessage(message: TelegramMessage, { id, username, isEdit }: Readin
 const deliver = (delivery: Delivery): ParsedWebhook => ({ kind: "deliveries", deliveries: [delivery], answer: ANSWER });
 
 function toMessage(message: TelegramMessage, username: string): ChatEvent | null {
-  const { text, command, isMentioned } = readMessageText(message, username);
+  const { text, command, isMentioned } = readTelegramText(message, username);
   const files = listFiles(message);
   if (text === "" && files.length === 0) return null;
   const isReply = message.reply_to_message?.from?.username?.toLowerCase() === username.toLowerCase();
@@ -71,7 +71,7 @@ function toMessage(message: TelegramMessage, username: string): ChatEvent | null
 }
 
 function toEdit(message: TelegramMessage, username: string): ChatEvent | null {
-  const { text } = readMessageText(message, username);
+  const { text } = readTelegramText(message, username);
   return text === "" ? null : { type: "edit", message: String(message.message_id), text };
 }
 

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import type { ActOutcome, FileStep, OutboundAct, PlatformResponse } from "../../app/channels/channel";
 import type { WhatsAppCredentials } from "./credentials";
-import { buildDownload } from "./requests";
+import { buildMediaDownload } from "./requests";
 
 const failure = z.object({ error: z.object({ code: z.number().int(), error_subcode: z.number().int().nullish() }) });
 const sent = z.object({ messages: z.array(z.object({ id: z.string() })).min(1) });
@@ -61,7 +61,7 @@ export function readWhatsAppFile({ status, headers, body }: FileAnswer, credenti
   if (status !== 200) return { kind: "failed", reason: failed.success ? `error ${failed.data.error.code}` : `status ${status}` };
   const described = media.safeParse(json);
   if (!described.success) return { kind: "bytes", media_type: headers.get("content-type")?.split(";")[0]?.trim().toLowerCase() || null };
-  const request = buildDownload(described.data.url, credentials);
+  const request = buildMediaDownload(described.data.url, credentials);
   return request ? { kind: "next", request } : { kind: "failed", reason: "the file is not at an address of Meta" };
 }
 

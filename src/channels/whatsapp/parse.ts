@@ -7,12 +7,12 @@ import type {
   ChatUser,
   Delivery,
   ParsedWebhook,
-  WebhookAnswer,
+  PlatformAnswer,
   WebhookRequest,
 } from "../../app/channels/channel";
 import { findWrittenCommand } from "../text/written-command";
 
-const TAKEN: WebhookAnswer = { status: 200 };
+const TAKEN: PlatformAnswer = { status: 200 };
 
 const envelope = z.object({ object: z.literal("whatsapp_business_account"), entry: z.array(z.object({ changes: z.array(z.unknown()) })) });
 

@@ -50,7 +50,7 @@ export function buildMediaRequest(
 }
 
 /** The token is sent to Meta alone. Null: the address is another's. */
-export function buildDownload(address: string, { api_url, access_token }: WhatsAppCredentials): PlatformRequest | null {
+export function buildMediaDownload(address: string, { api_url, access_token }: WhatsAppCredentials): PlatformRequest | null {
   if (!URL.canParse(address)) return null;
   const url = new URL(address);
   const isMeta = url.protocol === "https:" && /(?:^|\.)(?:fbsbx|facebook|whatsapp)\.(?:com|net)$/.test(url.hostname);

@@ -10,7 +10,7 @@ export const SESSION_CHAT_TABLES: readonly string[] = [
   "CREATE TABLE session_chats (session TEXT PRIMARY KEY, channel TEXT NOT NULL, conversation TEXT NOT NULL) STRICT, WITHOUT ROWID",
 ];
 
-export type SessionChat = Pick<ChatAddress, "channel" | "conversation">;
+type SessionChat = Pick<ChatAddress, "channel" | "conversation">;
 export type FindChat = (address: ChatAddress) => Pick<ChatApi, "forgetSession">;
 
 export interface SessionChats {
