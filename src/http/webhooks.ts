@@ -6,7 +6,7 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import type { ContentfulStatusCode, StatusCode } from "hono/utils/http-status";
-import type { ChannelAdapter, Delivery, ParsedWebhook, PlatformAnswer, WebhookRequest } from "../app/channels/channel";
+import type { ChannelAdapter, Delivery, ParsedWebhook, DeliveryAnswer, WebhookRequest } from "../app/channels/channel";
 import { type OpenChannel, toConversationKey } from "../app/channels/chat-api";
 import type { TenantId } from "../domain/ids";
 import { readAtMost } from "../lib/bounded-body";
@@ -99,7 +99,7 @@ async function answerVerified(c: Context<HttpEnv>, deps: HttpDeps, verified: Ver
   }
 }
 
-function send(c: Context<HttpEnv>, { status, json, text }: PlatformAnswer): Response {
+function send(c: Context<HttpEnv>, { status, json, text }: DeliveryAnswer): Response {
   if (json !== undefined) return c.json(json, status as ContentfulStatusCode);
   return text === undefined ? c.body(null, status as StatusCode) : c.text(text, status as ContentfulStatusCode);
 }

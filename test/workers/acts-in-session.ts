@@ -22,6 +22,8 @@ export async function actInSession(tenant: Tenant, planted: string): Promise<Cha
   }
   await readBody(await chat.call("PATCH", "", { title: planted, metadata: { [planted]: planted } }));
   await readBody(await chat.call("PUT", "/pins", { pins: [planted] }));
+  await readBody(await chat.call("PUT", "/schedules/briefing", { cron: "0 9 * * *", message: planted }));
+  await chat.call("DELETE", "/schedules/briefing");
   await chat.call("DELETE", `/compactions/${await draft(chat)}`);
   const second = await draft(chat);
   await readBody(await chat.call("PATCH", `/compactions/${second}`, { summary: planted, edits: 0 }));

@@ -148,6 +148,9 @@ async function findChange(before: number | null, status: number): Promise<readon
   return after === before ? [] : [`${status}, and the session has ${after} events after ${before}`];
 }
 
+/** The names of its secrets are on the page of the channel's type, not in the document. */
+const PUT_CHANNEL = "PUT /v1/channels/{channel_name}";
+
 /** What is wrong with the answer. Empty: nothing. */
 async function findFaults(operation: Operation, sent: DrawnRequest): Promise<readonly string[]> {
   const { method, path, headers, body } = sent;
@@ -166,7 +169,8 @@ async function findFaults(operation: Operation, sent: DrawnRequest): Promise<rea
   if (response.status >= 500 && !OF_OTHERS.has(type)) faults.push(`${response.status} ${type}`);
   if (type !== "urn:longhand:problem:invalid_request" || isOfOtherAddress(sent)) return faults;
   const fields = errors.map(({ field }) => field);
-  const invented = findInventedFields(fields, { operation, sent, known });
+  const described = fields.filter((field) => !(operation.name === PUT_CHANNEL && field.startsWith("credentials.")));
+  const invented = findInventedFields(described, { operation, sent, known });
   return [
     ...faults,
     ...(fields.length === 0 ? [`The refusal names no field: ${text}`] : []),

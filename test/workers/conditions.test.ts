@@ -117,7 +117,7 @@ describe("an MCP server", () => {
 });
 
 describe("erasing a session under a condition", () => {
-  const receipt = { stores: Array.from({ length: 5 }, () => ({ status: "erased" })) };
+  const receipt = { stores: Array.from({ length: 6 }, () => ({ status: "erased" })) };
 
   it("is refused once its settings have changed, and then nothing is erased, hidden or renamed", async () => {
     const tenant = await newTenant();

@@ -63,6 +63,8 @@ describe("erasing a session", () => {
         { store: "read_model", status: "erased" },
         { store: "files", status: "erased", rows: 0 },
         { store: "exports", status: "erased" },
+        { store: "chat", status: "erased" },
+        { store: "chat", status: "erased" },
         { store: "directory", status: "erased" },
       ],
     });
@@ -251,6 +253,7 @@ describe("with the read model out of reach, erasing", () => {
       { store: "read_model", status: "pending", rows: null },
       { store: "files", status: "erased" },
       { store: "exports", status: "erased" },
+      { store: "chat", status: "erased" },
       { status: "pending" },
     ]);
     expect(await objectText(chat)).not.toContain(MARK);
@@ -261,6 +264,7 @@ describe("with the read model out of reach, erasing", () => {
     expect(again.stores).toMatchObject([
       { status: "erased" },
       { store: "read_model", status: "erased" },
+      { status: "erased" },
       { status: "erased" },
       { status: "erased" },
       { status: "erased" },
@@ -288,7 +292,7 @@ describe("an erasure that was cut off", () => {
 
     const receipt = await eraseChat(chat);
 
-    expect(receipt.stores.map(({ status }) => status)).toEqual(["erased", "erased", "erased", "erased", "erased"]);
+    expect(receipt.stores.map(({ status }) => status)).toEqual(["erased", "erased", "erased", "erased", "erased", "erased"]);
     expect(await readRows(chat)).toEqual(["session_tombstones"]);
     expect(await (await chat.tenant.call("GET", "/v1/sessions?limit=200")).text()).not.toContain(chat.id);
     expect(await eraseChat(chat)).toMatchObject({ erased_at: receipt.erased_at });
@@ -329,7 +333,14 @@ describe("an erasure that was cut off", () => {
     const chat = await cutOff(false);
     await tenantStub(chat).forgetSession(chat.id);
 
-    expect((await eraseChat(chat)).stores.map(({ status }) => status)).toEqual(["erased", "erased", "erased", "erased", "erased"]);
+    expect((await eraseChat(chat)).stores.map(({ status }) => status)).toEqual([
+      "erased",
+      "erased",
+      "erased",
+      "erased",
+      "erased",
+      "erased",
+    ]);
     expect(await readRows(chat)).toEqual(["session_tombstones"]);
   });
 

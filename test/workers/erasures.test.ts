@@ -258,7 +258,7 @@ describe("the erasure of an end user", () => {
 
     expect(erasure).toMatchObject({ status: "running", done_at: null, sessions: { total: 1, done: 0 } });
     const pending = erasure.stores.filter(({ status }) => status === "pending").map(({ store }) => store);
-    expect(pending).toEqual(["read_model", "session_search", "files", "exports", "directory", "usage_names"]);
+    expect(pending).toEqual(["read_model", "session_search", "files", "exports", "chat", "directory", "usage_names"]);
     expect(await readStorage(chat.stub)).not.toContain(MARK);
     expect((await chat.call("GET")).status).toBe(404);
 

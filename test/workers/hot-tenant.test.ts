@@ -9,6 +9,7 @@ import { NO_LIMITS } from "../../src/contract/limits";
 import type { SessionDescription } from "../../src/contract/session";
 import type { TurnReport } from "../../src/contract/turn";
 import type { SessionId } from "../../src/domain/ids";
+import { SERVE_FOR } from "../../src/lib/request-scope";
 import { advanceClock } from "./clock";
 import { type Chat, migrate, newChat, newTenant, readBody, type Tenant } from "./support";
 
@@ -44,7 +45,9 @@ function watch(tenant: Tenant): Watched {
       const called: unknown = Reflect.get(target, method);
       if (typeof called !== "function" || typeof method !== "string") return called;
       return async (...input: unknown[]): Promise<unknown> => {
-        calls.set(method, (calls.get(method) ?? 0) + 1);
+        // A call on behalf of a request names its method (`lib/request-scope`).
+        const name = method === SERVE_FOR ? String(input[1]) : method;
+        calls.set(name, (calls.get(name) ?? 0) + 1);
         underWay += 1;
         await gate;
         try {

@@ -13,7 +13,7 @@ export interface WebhookRequest {
 }
 
 /** What the platform is answered. */
-export interface PlatformAnswer {
+export interface DeliveryAnswer {
   readonly status: number;
   /** A JSON value, or a text that is sent as `text/plain`. Absent: no body. */
   readonly json?: unknown;
@@ -75,10 +75,10 @@ export interface Delivery {
 
 export type ParsedWebhook =
   /** The platform checks the address. Nothing happened in a chat. */
-  | { readonly kind: "handshake"; readonly answer: PlatformAnswer }
+  | { readonly kind: "handshake"; readonly answer: DeliveryAnswer }
   /** `reason` is for the channel's log: a bot's own message, another bot's, a type that no adapter reads. */
-  | { readonly kind: "ignored"; readonly reason: string; readonly answer: PlatformAnswer }
-  | { readonly kind: "deliveries"; readonly deliveries: readonly Delivery[]; readonly answer: PlatformAnswer }
+  | { readonly kind: "ignored"; readonly reason: string; readonly answer: DeliveryAnswer }
+  | { readonly kind: "deliveries"; readonly deliveries: readonly Delivery[]; readonly answer: DeliveryAnswer }
   | { readonly kind: "malformed"; readonly detail: string };
 
 /** `expired`: the signature is right, and too old or of the future. */

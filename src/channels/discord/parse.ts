@@ -1,11 +1,11 @@
 /** What a verified request means: an interaction, https://docs.discord.com/developers/interactions/receiving-and-responding */
 import { z } from "zod";
-import type { ChatUser, ParsedWebhook, PlatformAnswer, WebhookRequest } from "../../app/channels/channel";
+import type { ChatUser, ParsedWebhook, DeliveryAnswer, WebhookRequest } from "../../app/channels/channel";
 import { CHAT_INPUT, commandData, readCommand } from "./command";
 import { interactionPlace, placeInteraction } from "./place";
 import { type DiscordReading, discordId, toMalformedInteraction, toSnowflakeTime } from "./reading";
 
-const answer = (json: object): PlatformAnswer => ({ status: 200, json });
+const answer = (json: object): DeliveryAnswer => ({ status: 200, json });
 
 const PONG = answer({ type: 1 });
 /** Shows that the bot is thinking, until the reply takes the place of that. */

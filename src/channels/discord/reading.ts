@@ -1,10 +1,10 @@
 import { z } from "zod";
-import type { Delivery, PlatformAnswer } from "../../app/channels/channel";
+import type { Delivery, DeliveryAnswer } from "../../app/channels/channel";
 
 /** What one interaction comes to. Each is answered: Discord shows the person a failure where there is no answer within 3 s. */
 export type DiscordReading =
-  | { readonly delivery: Delivery; readonly answer: PlatformAnswer }
-  | { readonly ignored: string; readonly answer: PlatformAnswer }
+  | { readonly delivery: Delivery; readonly answer: DeliveryAnswer }
+  | { readonly ignored: string; readonly answer: DeliveryAnswer }
   | { readonly malformed: string };
 
 /** Discord's ids hold a time, in milliseconds since 2015: https://docs.discord.com/developers/reference#snowflakes */

@@ -1,6 +1,6 @@
 /** Requests that Slack sends as forms: slash commands and pressed buttons. Slack does not repeat them. */
 import { z } from "zod";
-import type { PlatformAnswer } from "../../app/channels/channel";
+import type { DeliveryAnswer } from "../../app/channels/channel";
 import { readSlashCommand } from "./commands";
 import { isDirectMessage, toMilliseconds, toPlace } from "./place";
 import { toPlainText } from "./plain-text";
@@ -17,7 +17,7 @@ const slash = z.object({
 });
 
 /** Shows the question in the channel, as Slack does not by itself: a reply without its question puzzles the others. */
-const SHOW_QUESTION: PlatformAnswer = { status: 200, json: { response_type: "in_channel" } };
+const SHOW_QUESTION: DeliveryAnswer = { status: 200, json: { response_type: "in_channel" } };
 
 /** `timestamp`: the signed header, because a slash command has no time of its own. */
 export function readSlash(form: URLSearchParams, timestamp: string | null): SlackReading {

@@ -1,12 +1,12 @@
 /** What a verified request of Slack means: an event, a slash command or a pressed button. */
 import { z } from "zod";
-import type { ParsedWebhook, PlatformAnswer, WebhookRequest } from "../../app/channels/channel";
+import type { ParsedWebhook, DeliveryAnswer, WebhookRequest } from "../../app/channels/channel";
 import { readCallback } from "./events";
 import { readInteraction, readSlash } from "./forms";
 import type { SlackReading } from "./reading";
 
 /** Slack repeats an event whose answer takes over 3 s. The core stores what was delivered, and answers at once. */
-const TAKEN: PlatformAnswer = { status: 200 };
+const TAKEN: DeliveryAnswer = { status: 200 };
 
 const handshake = z.object({ type: z.literal("url_verification"), challenge: z.string().min(1).max(1_024) });
 const typed = z.object({ type: z.string() });

@@ -1,9 +1,9 @@
 import { z } from "zod";
-import type { Delivery, PlatformAnswer } from "../../app/channels/channel";
+import type { Delivery, DeliveryAnswer } from "../../app/channels/channel";
 
 /** What one request of Slack comes to. `malformed`: the field, a colon, and what is wrong. */
 export type SlackReading =
-  | { readonly delivery: Delivery; readonly answer?: PlatformAnswer }
+  | { readonly delivery: Delivery; readonly answer?: DeliveryAnswer }
   | { readonly ignored: string }
   | { readonly malformed: string };
 

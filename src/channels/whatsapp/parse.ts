@@ -7,12 +7,12 @@ import type {
   ChatUser,
   Delivery,
   ParsedWebhook,
-  PlatformAnswer,
+  DeliveryAnswer,
   WebhookRequest,
 } from "../../app/channels/channel";
 import { findWrittenCommand } from "../text/written-command";
 
-const TAKEN: PlatformAnswer = { status: 200 };
+const TAKEN: DeliveryAnswer = { status: 200 };
 
 const envelope = z.object({ object: z.literal("whatsapp_business_account"), entry: z.array(z.object({ changes: z.array(z.unknown()) })) });
 
