@@ -64,7 +64,6 @@ describe("erasing a session", () => {
         { store: "files", status: "erased", rows: 0 },
         { store: "exports", status: "erased" },
         { store: "chat", status: "erased" },
-        { store: "chat", status: "erased" },
         { store: "directory", status: "erased" },
       ],
     });
