@@ -6,7 +6,7 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import type { ContentfulStatusCode, StatusCode } from "hono/utils/http-status";
-import type { ChannelAdapter, Delivery, ParsedWebhook, DeliveryAnswer, WebhookRequest } from "../app/channels/channel";
+import type { ChannelAdapter, Delivery, DeliveryAnswer, ParsedWebhook, WebhookRequest } from "../app/channels/channel";
 import { type OpenChannel, toConversationKey } from "../app/channels/chat-api";
 import type { TenantId } from "../domain/ids";
 import { readAtMost } from "../lib/bounded-body";

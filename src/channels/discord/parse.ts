@@ -1,6 +1,6 @@
 /** What a verified request means: an interaction, https://docs.discord.com/developers/interactions/receiving-and-responding */
 import { z } from "zod";
-import type { ChatUser, ParsedWebhook, DeliveryAnswer, WebhookRequest } from "../../app/channels/channel";
+import type { ChatUser, DeliveryAnswer, ParsedWebhook, WebhookRequest } from "../../app/channels/channel";
 import { CHAT_INPUT, commandData, readCommand } from "./command";
 import { interactionPlace, placeInteraction } from "./place";
 import { type DiscordReading, discordId, toMalformedInteraction, toSnowflakeTime } from "./reading";

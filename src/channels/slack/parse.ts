@@ -1,6 +1,6 @@
 /** What a verified request of Slack means: an event, a slash command or a pressed button. */
 import { z } from "zod";
-import type { ParsedWebhook, DeliveryAnswer, WebhookRequest } from "../../app/channels/channel";
+import type { DeliveryAnswer, ParsedWebhook, WebhookRequest } from "../../app/channels/channel";
 import { readCallback } from "./events";
 import { readInteraction, readSlash } from "./forms";
 import type { SlackReading } from "./reading";

@@ -6,8 +6,8 @@ import type {
   ChatPlace,
   ChatUser,
   Delivery,
-  ParsedWebhook,
   DeliveryAnswer,
+  ParsedWebhook,
   WebhookRequest,
 } from "../../app/channels/channel";
 import { findWrittenCommand } from "../text/written-command";
