@@ -13,6 +13,10 @@ export const NEVER_ANSWERED: ReadonlyMap<string, string> = new Map([
   ["POST /v1/files 408 upload_too_slow", "It takes minutes; `test/http/slow-upload.test.ts` moves its own clock."],
   ["POST /v1/sessions 422 default_model_gone", DEPLOYED],
   ["PUT /v1/sessions/by-external-id/{external_id} 422 default_model_gone", DEPLOYED],
+  [
+    `POST ${session}/compactions/compare 402 budget_exhausted`,
+    "It takes two summaries and then a budget; `test/session/budgets.test.ts` has them.",
+  ],
   [`GET ${session}/context 422 request_unknown`, "Only a call that an older build made is without its format."],
   [`GET ${session}/context 413 context_too_large`, SHOWN],
   [`POST ${session}/context 413 context_too_large`, SHOWN],

@@ -65,4 +65,11 @@ describe("a schedule", () => {
 
     expect((await readBody<{ data: unknown[] }>(await chat.call("GET", "/messages"))).data).toEqual([]);
   });
+
+  it("is refused when as many will run as may", async () => {
+    const chat = await newChat();
+    const set = (n: number) => put(chat, `reminder-${n}`, { at: Date.now() + HOUR, message: "Now." });
+    for (let n = 0; n < 16; n++) expect((await set(n)).status).toBe(200);
+    expect(await readBody(await set(16), 409)).toMatchObject({ type: "urn:longhand:problem:schedule_limit", limit: 16 });
+  });
 });
