@@ -51,14 +51,18 @@ function toSkip({ code }: Refusal): { readonly reason: SkipReason; readonly isFi
 export async function runSchedules(runtime: SessionRuntime): Promise<void> {
   const now = runtime.deps.clock();
   const due = runtime.state.schedules.filter(({ next_at }) => next_at !== null && next_at <= now);
-  for (const schedule of due.toSorted((one, other) => (one.next_at ?? 0) - (other.next_at ?? 0))) {
-    try {
-      await runSchedule(runtime, schedule);
-    } catch (error) {
-      runtime.deps.log.error("schedule_failed", { error: toErrorName(error) });
-    }
+  for (const schedule of due.toSorted((one, other) => (one.next_at ?? 0) - (other.next_at ?? 0)))
+    await attempt(runtime, () => runSchedule(runtime, schedule));
+  if (runtime.state.lifecycle === "open") await attempt(runtime, () => armSchedules(runtime));
+}
+
+/** A failed write, as on a full disk, leaves the job armed as the alarm armed it. */
+async function attempt({ deps }: SessionRuntime, work: () => void | Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    deps.log.error("schedule_failed", { error: toErrorName(error) });
   }
-  if (runtime.state.lifecycle === "open") armSchedules(runtime);
 }
 
 /** Arms the job for the next run. A run that is due already is one that was refused, and is tried again later. */
