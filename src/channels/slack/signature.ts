@@ -1,6 +1,6 @@
 /** Slack's signature of a request: https://docs.slack.dev/authentication/verifying-requests-from-slack */
 import type { Verification, WebhookRequest } from "../../app/channels/channel";
-import { toHex } from "../../lib/hex";
+import { signHex } from "../../lib/hmac";
 import { isSameText } from "../../lib/same-text";
 
 /** Slack's documents advise five minutes. */
@@ -20,11 +20,9 @@ export async function verifySlack(request: WebhookRequest, secret: string, now: 
 }
 
 async function signBody(secret: string, timestamp: string, body: Uint8Array): Promise<string> {
-  const utf8 = new TextEncoder();
-  const key = await crypto.subtle.importKey("raw", utf8.encode(secret), { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
-  const prefix = utf8.encode(`v0:${timestamp}:`);
+  const prefix = new TextEncoder().encode(`v0:${timestamp}:`);
   const signed = new Uint8Array(prefix.byteLength + body.byteLength);
   signed.set(prefix);
   signed.set(body, prefix.byteLength);
-  return toHex(new Uint8Array(await crypto.subtle.sign("HMAC", key, signed)));
+  return signHex(secret, signed);
 }

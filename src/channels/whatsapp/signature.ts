@@ -1,6 +1,6 @@
 /** Meta's signature and check of an address: https://developers.facebook.com/docs/graph-api/webhooks/getting-started */
 import type { Verification, WebhookRequest } from "../../app/channels/channel";
-import { toHex } from "../../lib/hex";
+import { signHex } from "../../lib/hmac";
 import { isSameText } from "../../lib/same-text";
 import type { WhatsAppCredentials } from "./credentials";
 
@@ -13,17 +13,11 @@ export async function verifyWhatsApp(request: WebhookRequest, credentials: Whats
   const signature = request.headers.get("x-hub-signature-256");
   if (signature === null) return "unsigned";
   if (!SIGNATURE.test(signature)) return "wrong";
-  return isSameText(`sha256=${await signBody(credentials.app_secret, request.body)}`, signature) ? "verified" : "wrong";
+  return isSameText(`sha256=${await signHex(credentials.app_secret, request.body)}`, signature) ? "verified" : "wrong";
 }
 
 function verifyToken({ searchParams }: URL, expected: string): Verification {
   const [token, ...more] = searchParams.getAll("hub.verify_token");
   if (token === undefined) return "unsigned";
   return more.length === 0 && isSameText(token, expected) ? "verified" : "wrong";
-}
-
-async function signBody(secret: string, body: Uint8Array<ArrayBuffer>): Promise<string> {
-  const bytes = new TextEncoder().encode(secret);
-  const key = await crypto.subtle.importKey("raw", bytes, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
-  return toHex(new Uint8Array(await crypto.subtle.sign("HMAC", key, body)));
 }
