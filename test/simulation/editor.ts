@@ -57,7 +57,7 @@ async function compare(world: World, b: CompactionId): Promise<void> {
     question: `What of ${n}?`,
     expect: random.pick([null, "a talk"]),
   }));
-  const input = { a: random.chance(0.4) ? ("current" as const) : b, b, questions, model: random.pick([null, "big", "gone"]) };
+  const input = { a: random.chance(0.2) ? ("current" as const) : b, b, questions, model: random.pick([null, "big", "gone"]) };
   const compared = await attempt(world, "compare", (service) => service.compareSummaries(CALLER, input));
   stats.count(`compare: ${compared === null ? "unanswered" : compared.ok ? "done" : compared.error.code}`);
 }
@@ -65,7 +65,8 @@ async function compare(world: World, b: CompactionId): Promise<void> {
 /** A person edits only a draft that they have read. */
 async function handle(world: World, { id: compaction, summary, draft }: CompactionView): Promise<void> {
   const { random, stats } = world;
-  if (random.chance(0.4)) await compare(world, compaction);
+  // A draft without a summary cannot be compared, and is refused.
+  if (random.chance(summary === null ? 0.1 : 0.9)) await compare(world, compaction);
   const edits = draft?.edits ?? 0;
   const by = id("key", random.int(1, 2));
   const action = random.weighted({ edit: summary === null ? 0 : 3, commit: 4, discard: 1, leave: 1 });
