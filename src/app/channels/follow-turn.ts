@@ -68,8 +68,8 @@ function endTurn(chat: ChatHost, ended: EndedTurn): void {
   const { store, now } = chat.deps;
   const { turn, session, live } = ended.followed;
   const parts = buildReplyParts(ended);
-  // An earlier life ended while it began the message.
-  if (live?.state === "sending")
+  // An earlier life ended while it began the message. An idempotent platform is asked again.
+  if (live?.state === "sending" && !ended.room.adapter.traits.is_idempotent)
     noteInLog(chat, { id: live.operation, kind: "reply_failed", reason: "in doubt: interrupted", session, turn });
   store.transaction(() => {
     store.turns.remove(ended.followed.turn);

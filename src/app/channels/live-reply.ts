@@ -1,5 +1,7 @@
 /** Shows a turn while it runs: that the bot types, and the text so far in a message that is edited. What is shown here is never the last word. */
 import type { StreamFrame } from "../../contract/frame";
+import { toErrorName } from "../../lib/error-name";
+import { sha256Sync } from "../../lib/sha256-sync";
 import type { OutboundAct } from "./channel";
 import type { ChatHost, ChatRoom } from "./chat-ports";
 import type { ChatTurn, LiveMessage } from "./chat-store";
@@ -77,11 +79,19 @@ export class LiveReply {
     const { now, schedule } = this.#chat.deps;
     const wait = Math.max(this.#live ? 0 : GATHER_MS, this.#freeAt - now());
     this.#cancelFlush = schedule(wait, () => {
-      this.#work = this.#flush().finally(() => {
-        this.#cancelFlush = null;
-        if (this.#text !== this.#shown) this.#flushSoon();
-      });
+      this.#work = this.#flush()
+        .catch((error: unknown) => this.#stopGrowing(error))
+        .finally(() => {
+          this.#cancelFlush = null;
+          if (this.#text !== this.#shown) this.#flushSoon();
+        });
     });
+  }
+
+  /** A write failed. What is stored says what is known, and the turn's end goes by it. */
+  #stopGrowing(error: unknown): void {
+    this.#canGrow = false;
+    this.#chat.deps.log.warn("chat.reply_not_shown", { turn: this.#followed.turn, error: toErrorName(error) });
   }
 
   async #flush(): Promise<void> {
@@ -101,17 +111,20 @@ export class LiveReply {
     this.#freeAt = findFreeTime(store, traits);
     if (store.parts.first() !== null || this.#freeAt > now() || !store.turns.find(this.#followed.turn)) return;
     const operation = toFirstOperation(this.#followed);
-    const units = markdown.length;
-    this.#note({ operation, state: "sending", message: null, units }, true);
+    const begun = { operation, ...toBeginning(this.#text, markdown) };
+    this.#note({ ...begun, state: "sending", message: null }, true);
     const said = { operation, place: this.#followed.place, text: this.#room.adapter.render(markdown), buttons: [], is_plain: false };
-    this.#settle(await this.#deliver({ type: "send", ...said, is_first: !this.#followed.is_answered }), { operation, units });
+    this.#settle(await this.#deliver({ type: "send", ...said, is_first: !this.#followed.is_answered }), begun);
   }
 
-  #settle(outcome: Delivered, begun: Pick<LiveMessage, "operation" | "units">): void {
+  #settle(outcome: Delivered, begun: Pick<LiveMessage, "operation" | "units" | "digest">): void {
     const { session, turn } = this.#followed;
     if (outcome.kind === "done") {
       this.#note({ ...begun, state: "shown", message: outcome.message });
       this.#canGrow = outcome.message !== null;
+    } else if (outcome.kind === "unknown" && this.#room.adapter.traits.is_idempotent) {
+      // The reply's parts begin with the same operation.
+      this.#canGrow = false;
     } else if (outcome.kind === "unknown") {
       this.#note({ ...begun, state: "lost", message: null });
       this.#canGrow = false;
@@ -133,14 +146,22 @@ export class LiveReply {
 
   #note(live: LiveMessage | null, isSent = false): void {
     const { store, now } = this.#chat.deps;
-    this.#live = live;
     store.transaction(() => {
       store.turns.show(this.#followed.turn, live);
       if (isSent) noteSent(store, this.#room.adapter.traits, now());
     });
+    this.#live = live;
   }
 
   #deliver(act: OutboundAct): Promise<Delivered> {
     return deliver(this.#chat, this.#room, act);
   }
+}
+
+/** What of the text is in the message: all of the message but what closes a block that was cut. */
+function toBeginning(text: string, message: string): Pick<LiveMessage, "units" | "digest"> {
+  const source = text.trimStart();
+  let units = Math.min(source.length, message.length);
+  while (!source.startsWith(message.slice(0, units))) units -= 1;
+  return { units, digest: sha256Sync(source.slice(0, units)) };
 }

@@ -129,6 +129,13 @@ function isFenceEnd({ marked }: LineParts, { marker }: Fence): boolean {
   return marked.length >= marker.length && marked === (marker[0] ?? "").repeat(marked.length);
 }
 
+/** Closes the code block that the text leaves open, so that what follows is no code. One without a line of code is removed. */
+export function closeCodeBlock(text: string): string {
+  const last = readMarkdownLines(text).at(-1);
+  if (last?.kind === "fence") return text.slice(0, last.from).trimEnd();
+  return last?.kind === "code" && last.fence ? `${text}\n${last.fence.quote}${last.fence.marker}` : text;
+}
+
 /** The number of the line that has the character at `place`. A place behind the text is of the last line. */
 export function findLine(lines: readonly SourceLine[], place: number): number {
   let low = 0;

@@ -1,8 +1,10 @@
 /** Makes the parts of a reply of a turn that is over: pure, so that the same turn always makes the same parts. */
 import type { TurnReport } from "../../contract/turn";
+import { sha256Sync } from "../../lib/sha256-sync";
 import type { ChannelAdapter, RenderedText } from "./channel";
 import type { ChatRoom } from "./chat-ports";
-import type { ChatTurn, OutboundPart } from "./chat-store";
+import type { ChatTurn, LiveMessage, OutboundPart } from "./chat-store";
+import { closeCodeBlock } from "./markdown-lines";
 import { splitMarkdown } from "./split";
 import { findWords } from "./words";
 import type { Words } from "./words-latin";
@@ -37,30 +39,47 @@ function findText({ output_text, items }: TurnReport): string {
   return said.findLast((text) => text.trim() !== "") ?? "";
 }
 
-/**
- * Empty: there is nothing to say, because a person stopped the turn before it said anything. `sent`: units of the text that count as sent,
- * because their message cannot be edited, or may never have arrived. Sent again, they could be there twice.
- */
-function writeReply(report: TurnReport, words: Words, sent: number): string {
-  const { status, notices } = report;
-  const text = findText(report).trim();
+/** The reply as markdown. `text`: what of the model's text is still to be sent. Empty: a person stopped the turn before it said anything. */
+function writeReply({ status, notices }: TurnReport, words: Words, { text, isEmpty }: Unsent): string {
   const isTrimmed = notices.some(({ code }) => code === "history_trimmed");
   const ending = status === "failed" || status === "interrupted" ? words.failed : "";
-  const empty = text === "" && status === "completed" ? words.empty : "";
+  const empty = isEmpty && status === "completed" ? words.empty : "";
   const notice = isTrimmed && status !== "stopped" ? `_${words.trimmed}_` : "";
-  return [text.slice(sent).trim(), empty, ending, notice].filter((each) => each !== "").join("\n\n");
+  // A reply that was cut off may have ended inside a code block.
+  return [ending + notice === "" ? text : closeCodeBlock(text), empty, ending, notice].filter((each) => each !== "").join("\n\n");
+}
+
+interface Unsent {
+  readonly text: string;
+  /** The turn has no text at all. */
+  readonly isEmpty: boolean;
+}
+
+/**
+ * The beginning of the text that an earlier message has, or may have: it cannot be edited, or its answer never came. Sent again, it could be
+ * there twice. A message that began another text, which the model did not end, counts for nothing.
+ */
+function findBegun(text: string, live: LiveMessage | null): string {
+  if (live === null || live.message !== null) return "";
+  const begun = text.slice(0, live.units);
+  return live.digest === undefined || live.digest === sha256Sync(begun) ? begun : "";
 }
 
 export function buildReplyParts({ room, followed, report }: EndedTurn): readonly OutboundPart[] {
   const { turn, session, place, live } = followed;
   const edited = live?.state === "shown" ? live.message : null;
-  const whole = writeReply(report, findTurnWords(room, followed), edited === null ? (live?.units ?? 0) : 0);
+  const text = findText(report).trim();
+  const begun = findBegun(text, live);
+  const unsent = { text: text.slice(begun.length).trim(), isEmpty: text === "" };
   const toPart = (markdown: string, operation: string, edits: string | null = null): OutboundPart => ({
     ...{ operation, session, turn, place, markdown, buttons: [], edits, is_first: false },
   });
-  const [first, ...rest] = splitReply(room.adapter, whole);
-  if (first === undefined) return [];
+  const [first, ...rest] = splitReply(room.adapter, writeReply(report, findTurnWords(room, followed), unsent));
+  // The platform knows the operation, if it has the message.
+  const isAskedAgain = begun !== "" && live?.state === "sending" && room.adapter.traits.is_idempotent;
+  const again = isAskedAgain ? [toPart(begun, toFirstOperation(followed))] : [];
+  if (first === undefined) return again;
   const operation = live === null ? toFirstOperation(followed) : `${turn}.end`;
   const begin = { ...toPart(first, operation, edited), is_first: live === null && !followed.is_answered };
-  return [begin, ...rest.map((markdown, index) => toPart(markdown, `${turn}.${index + 1}`))];
+  return [...again, begin, ...rest.map((markdown, index) => toPart(markdown, `${turn}.${index + 1}`))];
 }
