@@ -93,6 +93,12 @@ export class SimObject<L extends { readonly scope: Scope }> {
     this.#calls.clear();
   }
 
+  /** `fail` is called when the present life ends. Returns what takes it back. */
+  watch(fail: (error: Error) => void): () => void {
+    this.#calls.add(fail);
+    return () => this.#calls.delete(fail);
+  }
+
   /** One call over the network. It arrives when the scheduler says, and its answer may be lost. */
   async call<T>(from: Scope, label: string, work: (life: L) => Promise<T> | T): Promise<T> {
     const { scheduler, random } = this.world;

@@ -2,7 +2,6 @@
  * A tenant's object, the isolates that serve its requests, and the objects of its sessions. The code is the real one: the HTTP API with its
  * limits, each isolate's blocks, the counters, the directory and the audit log of the tenant, and the sessions. Everything dies at any await.
  */
-import { NO_BUDGETS } from "../../scripts/support/no-budgets";
 import { createNodeSql } from "../../scripts/support/node-sql";
 import { serveSession } from "../../scripts/support/serve-session";
 import type { WholeSessionApi } from "../../src/app/control-api";
@@ -26,7 +25,7 @@ import { world as buildApi, principal, TENANT } from "../http/support";
 import { countingIds } from "../support/builders";
 import { createMigratedSql } from "../tenant/memory-sql";
 import { ResetError, SimObject } from "./file-world";
-import { MODELS } from "./profile";
+import { createQuietPorts } from "./quiet-session";
 import { Random } from "./random";
 import { RateRules } from "./rate-rules";
 import { Scheduler, Scope } from "./scheduler";
@@ -34,8 +33,6 @@ import { SlotWatch } from "./slot-watch";
 import { Stats } from "./stats";
 import { Violations } from "./violation";
 
-const SILENT = { info: () => {}, warn: () => {}, error: () => {} };
-const DEADLINES = { firstTokenMs: 60_000, idleMs: 60_000, thinkingMs: 5 * 60_000, totalMs: 15 * 60_000 } as const;
 const ISOLATES = 3;
 
 interface SessionLife {
@@ -209,28 +206,12 @@ export class LimitWorld {
     session.isolate = isolate;
     const ports = { limits: async () => this.limits, rates: isolate.rates, now: () => scheduler.now };
     const runtime = new SessionRuntime({
+      ...createQuietPorts(this, scope),
       sql: session.sql,
-      clock: () => scheduler.now,
-      ids: { newId: this.newId },
-      incarnation: scope.name,
-      random: () => this.random.next(),
-      schedule: (ms, work) => scheduler.timer(scope, { ms, label: `${ms} ms` }, work),
       setAlarm: (at) => session.object.setAlarm(at),
-      background: (work) => void work.catch((error: unknown) => this.violations.report("I15", `background work threw ${String(error)}`)),
       model: withCallLimit(this.#model(scope), () => takeCall({ tenant: TENANT, end_user: null, key: null }, ports)),
-      tools: () => ({ needsApproval: async () => false, run: async () => ({ output: "", failure: null }) }),
       limits: { read: async () => this.limits, slots: this.slots.reachedBy(scope, isolate.slots) },
-      budgets: () => NO_BUDGETS,
-      models: () => ({ resolve: async () => MODELS.big ?? null }),
-      queue: { send: async () => {} },
-      projection: () => ({ write: async () => {}, erase: async () => ({ rows: 0 }), forgetEndUsers: async () => true }),
-      isSuspended: async () => false,
       acts: () => ({ record: (id, acts) => this.#record(scope, id, acts) }),
-      usageArchive: () => ({ keep: async (_, usage) => usage, endThrowaway: async () => {} }),
-      files: () => ({ keep: async () => {} }),
-      digest: async (text) => text,
-      deadlines: DEADLINES,
-      log: SILENT,
     });
     return { scope, runtime, service: serveSession(runtime) };
   }

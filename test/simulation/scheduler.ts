@@ -59,11 +59,14 @@ export class Scheduler {
   /** Settles when the gate is chosen. Gates with a greater weight are chosen earlier. */
   gate(scope: Scope, label: string, options: { readonly weight?: number; readonly effect?: () => void } = {}): Promise<void> {
     return new Promise((resolve) => {
+      // What reaches a dead scope from outside wakes nothing in it.
+      if (!scope.alive) return;
       this.#gates.push({ scope, label, weight: options.weight ?? 1, effect: options.effect ?? null, open: resolve });
     });
   }
 
   timer(scope: Scope, wait: { readonly ms: number; readonly label: string }, work: () => void): () => void {
+    if (!scope.alive) return () => {};
     const timer: Timer = { scope, due: this.now + Math.max(0, wait.ms), label: wait.label, work };
     this.#timers.push(timer);
     return () => {

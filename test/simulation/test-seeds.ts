@@ -33,6 +33,7 @@ export function testSeeds({ title, file, simulate, seeds: usual, mostSeeds, trie
       const story = world.scheduler.trace.slice(-(one ? 2_000 : 40)).join("\n");
       if (violation) expect.fail(`seed ${seed} breaks ${violation}\nreplay it: SEED=${seed} npm test -- ${file}\n${story}`);
     }
+    if (one || many) process.stdout.write(`${total}\n`);
     if (seeds.length >= usual) expect(tried.filter((what) => !total.counts.has(what))).toEqual([]);
   });
 }

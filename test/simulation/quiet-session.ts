@@ -1,0 +1,42 @@
+/** The ports of a simulated session that has nothing beside it: no read model, queue, tools, budgets or files. A world replaces what it is about. */
+import { NO_BUDGETS } from "../../scripts/support/no-budgets";
+import type { RuntimeDeps } from "../../src/session/runtime-deps";
+import { MODELS } from "./profile";
+import type { Random } from "./random";
+import type { Scheduler, Scope } from "./scheduler";
+import type { Violations } from "./violation";
+
+const SILENT = { info: () => {}, warn: () => {}, error: () => {} };
+const DEADLINES = { firstTokenMs: 60_000, idleMs: 60_000, thinkingMs: 5 * 60_000, totalMs: 15 * 60_000 } as const;
+
+interface QuietWorld {
+  readonly scheduler: Scheduler;
+  readonly random: Random;
+  readonly violations: Violations;
+  readonly newId: RuntimeDeps["ids"]["newId"];
+}
+
+type QuietPorts = Omit<RuntimeDeps, "sql" | "model" | "setAlarm">;
+
+export function createQuietPorts({ scheduler, random, violations, newId }: QuietWorld, scope: Scope): QuietPorts {
+  return {
+    clock: () => scheduler.now,
+    ids: { newId },
+    incarnation: scope.name,
+    random: () => random.next(),
+    schedule: (ms, work) => scheduler.timer(scope, { ms, label: `${ms} ms` }, work),
+    background: (work) => void work.catch((error: unknown) => violations.report("I15", `background work threw ${String(error)}`)),
+    tools: () => ({ needsApproval: async () => false, run: async () => ({ output: "", failure: null }) }),
+    budgets: () => NO_BUDGETS,
+    models: () => ({ resolve: async () => MODELS.big ?? null }),
+    queue: { send: async () => {} },
+    projection: () => ({ write: async () => {}, erase: async () => ({ rows: 0 }), forgetEndUsers: async () => true }),
+    isSuspended: async () => false,
+    acts: () => ({ record: async () => {} }),
+    usageArchive: () => ({ keep: async (_, usage) => usage, endThrowaway: async () => {} }),
+    files: () => ({ keep: async () => {} }),
+    digest: async (text) => text,
+    deadlines: DEADLINES,
+    log: SILENT,
+  };
+}
