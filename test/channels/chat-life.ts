@@ -118,6 +118,8 @@ export class ChatWorld {
   settings: ChannelSettings = SETTINGS;
   traits: ChannelTraits = TRAITS;
   channel: "there" | "gone" | "away" = "there";
+  /** `silent`: the tenant's object never says that a line is stored. */
+  log: "there" | "silent" = "there";
   code = "CODE-1234";
   file: Result<Part, { readonly reason: string }> = err({ reason: "none" });
   sessionRefusal: SessionRefusal | null = null;
@@ -165,7 +167,7 @@ export class ChatWorld {
           if (isRight) this.paired.push(user);
           return isRight;
         },
-        note: async (_, note) => void this.notes.push(note),
+        note: async (_, note) => (this.log === "silent" ? new Promise<void>(() => undefined) : void this.notes.push(note)),
       }),
       openSession: (_, wanted) => alive(this.#openSession(wanted)),
       eraseSession: async (tenant, session) => {

@@ -90,6 +90,37 @@ describe("a life that ends", () => {
     expect(world.count("parts")).toBe(0);
   });
 
+  it("before the log has the line about a doubt leaves the line to the next one", async () => {
+    const world = new ChatWorld();
+    world.answers.push({ kind: "no_answer" });
+    world.log = "silent";
+    await world.receive(toMessage("Hello."));
+    await world.answer("Good day.");
+    world.die();
+    world.log = "there";
+    await world.advance(60_000);
+
+    expect(world.texts).toEqual(["Good day."]);
+    expect(world.notes).toMatchObject([{ kind: "reply_failed", reason: "in doubt: interrupted" }]);
+  });
+
+  it("before the log has the line about a reply that grew leaves the line to the next one", async () => {
+    const world = new ChatWorld({ settings: { streaming: true }, traits: { edits: { every_ms: 1_000 } } });
+    world.answers.push({ kind: "no_answer" });
+    world.log = "silent";
+    await world.receive(toMessage("Hello."));
+    world.life.call.say({ type: "text", text: "Good" });
+    await world.rest();
+    await world.advance(1_000);
+    world.die();
+    world.log = "there";
+    await world.answer(" day.");
+    await world.advance(60_000);
+
+    expect(world.texts).toEqual(["Good", "day."]);
+    expect(world.notes).toMatchObject([{ kind: "reply_failed", reason: "in doubt: interrupted" }]);
+  });
+
   it("while an idempotent platform is asked sends the part again, under the same operation", async () => {
     const world = new ChatWorld({ traits: { is_idempotent: true } });
     world.answers.push(new Promise(() => undefined));
@@ -106,6 +137,18 @@ describe("a life that ends", () => {
 });
 
 describe("a reply", () => {
+  it("is not held up by a log that stays silent", async () => {
+    const world = new ChatWorld();
+    world.answers.push({ kind: "no_answer" });
+    world.log = "silent";
+    await world.receive(toMessage("Hello."), toMessage("More.", { id: "d2" }));
+    await world.answer("Good day.");
+    await world.answer("Good night.");
+    await world.advance(5_000);
+
+    expect(world.texts).toEqual(["Good day.", "Good night."]);
+  });
+
   it("that is too long for one message is sent in parts, in order", async () => {
     const world = new ChatWorld();
     await world.receive(toMessage("Hello."));

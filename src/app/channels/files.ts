@@ -27,7 +27,7 @@ export async function takeMessageFiles(
     else {
       failed.push(toFailed(file));
       const { id } = row.delivery;
-      noteInLog(chat, { id: `${id}.${index}`, kind: "attachment_failed", reason: taken.error.reason, delivery: id, session });
+      await noteInLog(chat, { id: `${id}.${index}`, kind: "attachment_failed", reason: taken.error.reason, delivery: id, session });
     }
   }
   return { text: [text.trim(), ...failed].filter((each) => each !== "").join("\n\n"), parts };

@@ -42,7 +42,7 @@ async function followOne(chat: ChatHost, followed: ChatTurn): Promise<void> {
   const { value } = report;
   if (value.status === "awaiting_tools") return await askForApproval(chat, { room, followed: known, report: value }, now() + AWAIT_MS);
   if (!isOver(value)) return store.turns.postpone(turn, now() + POLL_MS);
-  endTurn(chat, { room, followed: known, report: value });
+  await endTurn(chat, { room, followed: known, report: value });
 }
 
 /** Shows the turn while it runs. A stream that breaks does no harm: the turn's report says how it ended. */
@@ -64,15 +64,17 @@ async function hearTurn(chat: ChatHost, room: ChatRoom, followed: ChatTurn): Pro
 }
 
 /** One transaction: the turn is followed no more, and its reply waits. */
-function endTurn(chat: ChatHost, ended: EndedTurn): void {
+async function endTurn(chat: ChatHost, ended: EndedTurn): Promise<void> {
   const { store, now } = chat.deps;
   const { turn, session, live } = ended.followed;
   const parts = buildReplyParts(ended);
   // An earlier life ended while it began the message. An idempotent platform is asked again.
   if (live?.state === "sending" && !ended.room.adapter.traits.is_idempotent)
-    noteInLog(chat, { id: live.operation, kind: "reply_failed", reason: "in doubt: interrupted", session, turn });
+    await noteInLog(chat, { id: live.operation, kind: "reply_failed", reason: "in doubt: interrupted", session, turn });
   store.transaction(() => {
-    store.turns.remove(ended.followed.turn);
+    // An erasure may have taken the turn meanwhile.
+    if (!store.turns.find(turn)) return;
+    store.turns.remove(turn);
     for (const part of parts) store.parts.add(part, now());
   });
 }

@@ -114,10 +114,10 @@ export class LiveReply {
     const begun = { operation, ...toBeginning(this.#text, markdown) };
     this.#note({ ...begun, state: "sending", message: null }, true);
     const said = { operation, place: this.#followed.place, text: this.#room.adapter.render(markdown), buttons: [], is_plain: false };
-    this.#settle(await this.#deliver({ type: "send", ...said, is_first: !this.#followed.is_answered }), begun);
+    await this.#settle(await this.#deliver({ type: "send", ...said, is_first: !this.#followed.is_answered }), begun);
   }
 
-  #settle(outcome: Delivered, begun: Pick<LiveMessage, "operation" | "units" | "digest">): void {
+  async #settle(outcome: Delivered, begun: Pick<LiveMessage, "operation" | "units" | "digest">): Promise<void> {
     const { session, turn } = this.#followed;
     if (outcome.kind === "done") {
       this.#note({ ...begun, state: "shown", message: outcome.message });
@@ -126,9 +126,9 @@ export class LiveReply {
       // The reply's parts begin with the same operation.
       this.#canGrow = false;
     } else if (outcome.kind === "unknown") {
-      this.#note({ ...begun, state: "lost", message: null });
       this.#canGrow = false;
-      noteInLog(this.#chat, { id: begun.operation, kind: "reply_failed", reason: `in doubt: ${outcome.reason}`, session, turn });
+      await noteInLog(this.#chat, { id: begun.operation, kind: "reply_failed", reason: `in doubt: ${outcome.reason}`, session, turn });
+      this.#note({ ...begun, state: "lost", message: null });
     } else {
       // It is not there. The whole reply says the rest, in the way that every part does.
       this.#note(null);

@@ -27,13 +27,13 @@ function toWord(code: string): RefusalWord {
 }
 
 /** A refusal that may pass by itself is not said: the message waits. */
-export function answerRefusal({ chat, room, row }: Task, { kind, code }: SessionRefusal): Worked {
+export async function answerRefusal({ chat, room, row }: Task, { kind, code }: SessionRefusal): Promise<Worked> {
   if (kind !== "refused") return again(code);
   const { store, now } = chat.deps;
   const word = toWord(code);
   const last = store.times.read(word);
   const { id } = row.delivery;
-  noteInLog(chat, {
+  await noteInLog(chat, {
     id: `${id}.refused`,
     kind: "reply_failed",
     reason: `refused: ${code}`,

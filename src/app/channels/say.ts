@@ -31,13 +31,26 @@ export function say(
   );
 }
 
-/** The tenant's log is beside the chat: a line that is lost holds nothing up. */
-export function noteInLog({ deps }: ChatHost, note: ChannelNote): void {
-  const { store, tenant, background, now, log } = deps;
+/** How long the tenant's log is waited for. It is beside the chat: a line that cannot be stored holds nothing up. */
+const NOTED_WITHIN_MS = 5_000;
+
+/**
+ * Await it before the transaction that forgets what the line is about. A life that ends in between leaves the next one to note the line again,
+ * under the same id.
+ */
+export async function noteInLog({ deps }: ChatHost, note: ChannelNote): Promise<void> {
+  const { store, tenant, schedule, now, log } = deps;
   const address = store.readAddress();
   const { id, kind, reason, session } = note;
   log.info("chat.noted", { id, kind, reason, session });
   if (!address) return;
-  const noted = tenant(address.tenant).note(address.channel, { ...note, at: now() });
-  background(noted.catch(() => log.warn("chat.note_lost", { id })));
+  const late = Promise.withResolvers<never>();
+  const stop = schedule(NOTED_WITHIN_MS, () => late.reject(new Error("The time is over")));
+  try {
+    await Promise.race([tenant(address.tenant).note(address.channel, { ...note, at: now() }), late.promise]);
+  } catch {
+    log.warn("chat.note_lost", { id });
+  } finally {
+    stop();
+  }
 }

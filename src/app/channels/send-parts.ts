@@ -29,15 +29,16 @@ export async function sendParts(chat: ChatHost): Promise<void> {
     if (wait > SHORT_MS) return store.parts.postpone(part.operation, { not_before: at, is_sending: part.is_sending });
     if (wait > 0) await new Promise<void>((resolve) => void schedule(wait, resolve));
     // An erasure may have taken the part meanwhile.
-    else if (store.parts.first()?.operation === part.operation) settle(chat, { room, part, outcome: await sendOne(chat, room, part) });
+    else if (store.parts.first()?.operation === part.operation)
+      await settle(chat, { room, part, outcome: await sendOne(chat, room, part) });
   }
 }
 
-function waitForChannel(chat: ChatHost, part: WaitingPart): void {
+async function waitForChannel(chat: ChatHost, part: WaitingPart): Promise<void> {
   const { store, now } = chat.deps;
   if (now() - part.created_at < GIVE_UP_MS)
     return store.parts.postpone(part.operation, { not_before: now() + WAIT.longest, is_sending: part.is_sending });
-  drop(chat, part, "given up: channel_unavailable");
+  await drop(chat, part, "given up: channel_unavailable");
 }
 
 async function sendOne(chat: ChatHost, room: ChatRoom, part: WaitingPart): Promise<Delivered> {
@@ -65,7 +66,7 @@ interface Sent {
   readonly outcome: Delivered;
 }
 
-function settle(chat: ChatHost, { room, part, outcome }: Sent): void {
+async function settle(chat: ChatHost, { room, part, outcome }: Sent): Promise<void> {
   const { store, now } = chat.deps;
   switch (outcome.kind) {
     case "done":
@@ -90,7 +91,7 @@ function settle(chat: ChatHost, { room, part, outcome }: Sent): void {
   }
 }
 
-function tryLater(chat: ChatHost, part: WaitingPart, { wait, reason }: { readonly wait: number; readonly reason: string }): void {
+async function tryLater(chat: ChatHost, part: WaitingPart, { wait, reason }: { readonly wait: number; readonly reason: string }) {
   const { store, now } = chat.deps;
   if (now() - part.created_at >= GIVE_UP_MS) return drop(chat, part, `given up: ${reason}`);
   store.parts.postpone(part.operation, { not_before: now() + wait });
@@ -105,21 +106,21 @@ function move(chat: ChatHost, { operation, place }: WaitingPart, to: ChatPlace):
   });
 }
 
-function drop(chat: ChatHost, part: WaitingPart, reason: string): void {
+async function drop(chat: ChatHost, part: WaitingPart, reason: string): Promise<void> {
   const { store } = chat.deps;
+  await noteFailure(chat, part, reason);
   store.transaction(() => store.parts.remove(part.operation));
-  noteFailure(chat, part, reason);
 }
 
 /** What is left of the reply would be refused as well. */
-function dropReply(chat: ChatHost, part: WaitingPart, reason: string): void {
+async function dropReply(chat: ChatHost, part: WaitingPart, reason: string): Promise<void> {
   const { store } = chat.deps;
+  await noteFailure(chat, part, `refused: ${reason}`);
   store.transaction(() => {
     store.parts.remove(part.operation);
     if (part.turn) store.parts.removeTurn(part.turn);
   });
-  noteFailure(chat, part, `refused: ${reason}`);
 }
 
-const noteFailure = (chat: ChatHost, { operation, session, turn }: WaitingPart, reason: string): void =>
+const noteFailure = (chat: ChatHost, { operation, session, turn }: WaitingPart, reason: string): Promise<void> =>
   noteInLog(chat, { id: operation, kind: "reply_failed", reason, session, turn });

@@ -43,13 +43,21 @@ async function workOne(chat: ChatHost, row: WaitingDelivery): Promise<void> {
 async function tryLater(chat: ChatHost, row: WaitingDelivery, { reason, within }: { readonly reason: string; readonly within: number }) {
   const { store, now } = chat.deps;
   if (now() - row.stored_at < within) return store.deliveries.postpone(row.seq, now() + backOff(row.attempts, WAIT));
+  const { delivery } = row;
+  const { id } = delivery;
+  await noteInLog(chat, {
+    id: `${id}.given_up`,
+    kind: "reply_failed",
+    reason: `not worked on: ${reason}`,
+    delivery: id,
+    session: row.session,
+  });
   store.transaction(() => {
+    // An erasure may have taken the delivery meanwhile.
+    if (!store.deliveries.isWaiting(row.seq)) return;
     store.deliveries.remove(row.seq);
-    const { delivery } = row;
     if (delivery.event.type === "message") say(chat, delivery, { name: "undelivered", write: ({ undelivered }) => undelivered });
   });
-  const { id } = row.delivery;
-  noteInLog(chat, { id: `${id}.given_up`, kind: "reply_failed", reason: `not worked on: ${reason}`, delivery: id, session: row.session });
 }
 
 function workDelivery(task: Task): Promise<Worked> {
