@@ -118,6 +118,8 @@ export class ChatWorld {
   settings: ChannelSettings = SETTINGS;
   traits: ChannelTraits = TRAITS;
   channel: "there" | "gone" | "away" = "there";
+  /** Methods of sessions whose next calls fail. */
+  readonly unreachable: string[] = [];
   /** `silent`: the tenant's object never says that a line is stored. */
   log: "there" | "silent" = "there";
   code = "CODE-1234";
@@ -160,7 +162,7 @@ export class ChatWorld {
       background: (work) => void work.catch(() => undefined),
       findChannel: () => alive(this.#findChannel()),
       findAdapter: () => createTestAdapter(this.traits),
-      sessions: (_, session) => this.findLife(session).service,
+      sessions: (_, session) => this.#reach(this.findLife(session).service),
       tenant: () => ({
         pairUser: async ({ user, code }) => {
           const isRight = code === this.code;
@@ -181,6 +183,17 @@ export class ChatWorld {
     };
     this.store = deps.store;
     return new Chat(deps);
+  }
+
+  #reach<T extends object>(service: T): T {
+    return new Proxy(service, {
+      get: (target, name) => {
+        const method: unknown = Reflect.get(target, name);
+        const at = this.unreachable.indexOf(String(name));
+        if (at >= 0 && this.unreachable.splice(at, 1)) return () => Promise.reject(new Error("The session's object is out of reach"));
+        return typeof method === "function" ? method.bind(target) : method;
+      },
+    });
   }
 
   async #findChannel(): Promise<OpenChannel | null> {

@@ -137,6 +137,18 @@ describe("a life that ends", () => {
 });
 
 describe("a reply", () => {
+  it("waits for the one before it, also when that turn was out of reach", async () => {
+    const world = new ChatWorld();
+    world.unreachable.push("stream", "turn");
+    await world.receive(toMessage("One."), toMessage("Two.", { id: "d2" }));
+    await world.answer("First.");
+    await world.answer("Second.");
+    expect(world.texts).toEqual([]);
+    await world.advance(5_000);
+
+    expect(world.texts).toEqual(["First.", "Second."]);
+  });
+
   it("is not held up by a log that stays silent", async () => {
     const world = new ChatWorld();
     world.answers.push({ kind: "no_answer" });

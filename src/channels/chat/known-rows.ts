@@ -33,6 +33,13 @@ function toFollowed({ turn, session, body, live, is_answered, ...row }: TurnRow)
   return { ...ids, place, user, cursor, live: shown, is_answered: is_answered === 1, not_before };
 }
 
+/**
+ * No earlier turn of the session is looked at later, so that replies keep the order of their turns. A turn that asked a person for something
+ * holds up none: the next message ends it.
+ */
+const IS_NEXT = `NOT EXISTS (SELECT 1 FROM turns AS earlier WHERE earlier.session = turns.session AND earlier.seq < turns.seq
+  AND earlier.not_before > turns.not_before AND earlier.is_answered = 0)`;
+
 export function createTurnRows(sql: SyncSql): ChatStore["turns"] {
   const select = (rest: string, ...params: (string | number)[]) =>
     sql.rows<TurnRow>(`SELECT * FROM turns ${rest}`, ...params).map(toFollowed);
@@ -43,8 +50,8 @@ export function createTurnRows(sql: SyncSql): ChatStore["turns"] {
         ...[turn, session, JSON.stringify({ place, user }), cursor, not_before],
       ),
     find: (turn) => select("WHERE turn = ?", turn)[0] ?? null,
-    due: (now) => select("WHERE not_before <= ? ORDER BY seq LIMIT 1", now)[0] ?? null,
-    next: () => sql.rows<{ at: number | null }>("SELECT min(not_before) AS at FROM turns")[0]?.at ?? null,
+    due: (now) => select(`WHERE not_before <= ? AND ${IS_NEXT} ORDER BY seq LIMIT 1`, now)[0] ?? null,
+    next: () => sql.rows<{ at: number | null }>(`SELECT min(not_before) AS at FROM turns WHERE ${IS_NEXT}`)[0]?.at ?? null,
     postpone: (turn, not_before) => void sql.rows("UPDATE turns SET not_before = ? WHERE turn = ?", not_before, turn),
     show: (turn, live) => void sql.rows("UPDATE turns SET live = ? WHERE turn = ?", live && JSON.stringify(live), turn),
     noteAnswered: (turn) => void sql.rows("UPDATE turns SET is_answered = 1 WHERE turn = ?", turn),
