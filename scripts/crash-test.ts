@@ -3,11 +3,13 @@
  * processes) at random moments and restarted. A message is acknowledged once a client has read `message.accepted` for
  * it. Each acknowledged message must exist exactly once, in its client's order. Meanwhile other clients erase, redact,
  * fork, rebuild and use files, and repeat each request until it is answered. At the end no erased or redacted content may remain,
- * forks must be complete, and the read model must equal the logs.
+ * forks must be complete, and the read model must equal the logs. With `--bots`, people write to bots on chat platforms instead.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
 import { type StandIn, startStandIn } from "../test/support/stand-in/stand-in.ts";
+import { performBots } from "./crash-test/bots/perform.ts";
+import { reportBots } from "./crash-test/bots/report.ts";
 import { type ClientRecord, talk } from "./crash-test/client.ts";
 import { type Errands, eraseSessions, forkSession, MARK, rebuildRows, redactMessages } from "./crash-test/errands.ts";
 import { askForErased, askForRedacted, compareRows, readFiles, readForks } from "./crash-test/evidence.ts";
@@ -19,6 +21,7 @@ import {
   readUsedFiles,
   useFiles,
 } from "./crash-test/file-errands.ts";
+import { rage } from "./crash-test/rage.ts";
 import { findFaults, type Verdict, verify } from "./crash-test/verify.ts";
 import { type ErrandEvidence, faultsOfErrands } from "./crash-test/verify-errands.ts";
 import { openSession } from "./replay/player.ts";
@@ -27,9 +30,7 @@ import { readTenant } from "./support/admin.ts";
 import { type Connection, callApi } from "./support/api-client.ts";
 import { readCommandLine, wholeNumber } from "./support/command-line.ts";
 import { createTenant } from "./support/connection.ts";
-import type { LocalServer } from "./support/local-server.ts";
 import { print, runScript, say } from "./support/output.ts";
-import { startProgress } from "./support/progress.ts";
 import { createRandom, type Random } from "./support/random.ts";
 import { createSandbox, type Sandbox } from "./support/sandbox.ts";
 import { useUntilStopped } from "./support/stop-signal.ts";
@@ -37,7 +38,9 @@ import { useUntilStopped } from "./support/stop-signal.ts";
 const USAGE = `Usage: npm run crash-test -- [options]
   --kills N    how often the server is killed (30)
   --clients N  how many talk at the same time (4)
-  --seed N     draws the moments of the kills as the run with this seed did (a new one)`;
+  --seed N     draws the moments of the kills as the run with this seed did (a new one)
+  --bots       bots on chat platforms instead: deliveries that are doubled, late and out of order, and platforms that fail
+  --deliveries N  what people write to the bots (2000)`;
 
 /** Two clients share a session, so that their turns wait for each other. */
 const CLIENTS_PER_SESSION = 2;
@@ -51,12 +54,16 @@ function readOptions() {
       kills: { type: "string", default: "30" },
       clients: { type: "string", default: "4" },
       seed: { type: "string", default: String(Date.now() % 1_000_000) },
+      bots: { type: "boolean", default: false },
+      deliveries: { type: "string", default: "2000" },
     },
     schema: z.object({
       files: z.array(z.string()).length(0, "Everything is said by options."),
-      kills: wholeNumber(1, 10_000),
+      kills: wholeNumber(0, 10_000),
       clients: wholeNumber(1, 64),
       seed: wholeNumber(0, 2 ** 32 - 1),
+      bots: z.boolean(),
+      deliveries: wholeNumber(1, 100_000),
     }),
   });
 }
@@ -95,20 +102,6 @@ async function openSource(connection: Connection): Promise<string> {
 /** Letters that begin no other marker, and the ending that all markers share. */
 function createMarkers(random: Random): () => string {
   return () => `${Array.from({ length: 12 }, () => String.fromCharCode(random.between(97, 121))).join("")}${MARK}`;
-}
-
-/** Kills and restarts the server. Returns the server that is running at the end. */
-async function rage(sandbox: Sandbox, first: LocalServer, by: { readonly kills: number; readonly random: Random }): Promise<LocalServer> {
-  const progress = startProgress("kills", by.kills);
-  let server = first;
-  for (let kill = 1; kill <= by.kills; kill++) {
-    await delay(by.random.between(LIFE.least, LIFE.most));
-    await server.kill();
-    server = await sandbox.start();
-    progress.show(kill);
-  }
-  progress.end();
-  return server;
 }
 
 async function readUserMessages(connection: Connection, sessions: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>> {
@@ -193,7 +186,7 @@ async function perform({ sandbox, provider }: Stage, options: ReturnType<typeof 
     rebuildRows(errands, target, [...sessions, redacted]),
     useFiles(errands),
   ] as const;
-  const raging = rage(sandbox, server, { kills: options.kills, random: createRandom(options.seed) }).finally(() => {
+  const raging = rage(sandbox, server, { kills: options.kills, random: createRandom(options.seed), life: LIFE }).finally(() => {
     isOver = true;
   });
   const [clients, erasures, redactions, forks, rebuilds, used, last] = await Promise.all([Promise.all(talking), ...running, raging]);
@@ -211,9 +204,16 @@ async function perform({ sandbox, provider }: Stage, options: ReturnType<typeof 
   return report(verdict, { clients, evidence, files, bucket, cut, rebuilds, kills: options.kills, wall: performance.now() - startedAt });
 }
 
+async function testBots(options: ReturnType<typeof readOptions>): Promise<number> {
+  const startedAt = performance.now();
+  const run = await useUntilStopped(createSandbox, (sandbox) => performBots(sandbox, options));
+  return reportBots(run, options, performance.now() - startedAt) ? 0 : 1;
+}
+
 async function main(): Promise<number> {
   const options = readOptions();
   say(`seed ${options.seed}: the same kills again with --seed ${options.seed}`);
+  if (options.bots) return testBots(options);
   const provider = await startStandIn({ respond: speak });
   try {
     return (await useUntilStopped(createSandbox, (sandbox) => perform({ sandbox, provider }, options))) ? 0 : 1;

@@ -12,7 +12,7 @@ export interface Sandbox {
   readonly adminKey: string;
   /** The directory of its data. */
   readonly state: string;
-  /** Starts the server on the same port and data each time, and resolves when it is ready. The previous one must have ended. */
+  /** Starts the server on the same port and data each time, and resolves when it is ready. One that does not become ready is killed. The previous one must have ended. */
   start(): Promise<LocalServer>;
   /** Stops the server and removes all of it. */
   close(): Promise<void>;
@@ -51,9 +51,13 @@ function openSandbox(directory: string, options: LocalServerOptions, adminKey: s
     adminKey,
     state: options.state,
     async start() {
-      server = spawnLocalServer(options);
-      await waitUntilReady(server);
-      return server;
+      const started = spawnLocalServer(options);
+      server = started;
+      await waitUntilReady(started).catch(async (error: unknown) => {
+        await started.kill();
+        throw error;
+      });
+      return started;
     },
     async close() {
       await server?.stop();

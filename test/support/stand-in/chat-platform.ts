@@ -12,11 +12,12 @@ export interface TakenReply {
   readonly buttons: readonly { readonly label: string; readonly data: string }[];
 }
 
-/** `lost`: the reply is taken, and the connection ends without an answer. */
+/** `lost`: the reply is taken, and the connection ends without an answer. `hang`: it is not taken, and never answered. */
 export interface PlatformScript {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly lost?: true;
+  readonly hang?: true;
 }
 
 interface Room {
@@ -61,7 +62,8 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
     return void send(200, {});
   }
   const { data } = JSON.parse(text) as { readonly data: TakenReply };
-  const { status = 200, headers = {}, lost } = room.script.shift() ?? {};
+  const { status = 200, headers = {}, lost, hang } = room.script.shift() ?? {};
+  if (hang) return;
   if (lost || status === 200) room.taken.push(data);
   else room.refused++;
   for (const wake of room.waiting.splice(0)) wake();
