@@ -26,8 +26,11 @@ const change = z.object({
     metadata: z.object({ phone_number_id: z.string() }),
     contacts: z.array(contact).nullish(),
     messages: z.array(z.unknown()).nullish(),
+    statuses: z.array(z.unknown()).nullish(),
   }),
 });
+/** Meta takes some messages and reports later that they failed: https://developers.facebook.com/documentation/business-messaging/whatsapp/webhooks/reference/messages/status */
+const failedStatus = z.object({ status: z.literal("failed"), errors: z.array(z.object({ code: z.number().int() })).min(1) });
 
 const media = z.object({
   id: z.string().regex(/^\w{1,128}$/),
@@ -74,8 +77,10 @@ export function parseWhatsApp(request: WebhookRequest, phoneNumber: string): Par
   if (body === undefined) return { kind: "malformed", detail: "body: is not JSON in UTF-8" };
   const parsed = envelope.safeParse(body);
   if (!parsed.success) return { kind: "malformed", detail: "object: is no notification of a WhatsApp business account" };
-  const deliveries = parsed.data.entry.flatMap(({ changes }) => changes.flatMap((each) => readChange(each, phoneNumber)));
-  if (deliveries.length === 0) return { kind: "ignored", reason: "statuses, or messages of a kind that is not read", answer: TAKEN };
+  const changes = parsed.data.entry.flatMap((each) => each.changes);
+  const deliveries = changes.flatMap((each) => readChange(each, phoneNumber));
+  const ignored = findFailure(changes, phoneNumber) ?? "statuses, or messages of a kind that is not read";
+  if (deliveries.length === 0) return { kind: "ignored", reason: ignored, answer: TAKEN };
   return { kind: "deliveries", deliveries, answer: TAKEN };
 }
 
@@ -100,6 +105,17 @@ function readChange(given: unknown, phoneNumber: string): readonly Delivery[] {
     const person = read.data.from ?? read.data.from_user_id;
     return person ? [toDelivery(read.data, { id: person, name: names.get(person) || null, language: null })] : [];
   });
+}
+
+/** For the channel's log, which counts it. Null: no message of the bot failed. */
+function findFailure(changes: readonly unknown[], phoneNumber: string): string | null {
+  for (const each of changes) {
+    const { data } = change.safeParse(each);
+    if (data?.value.metadata.phone_number_id !== phoneNumber) continue;
+    const [failed] = (data.value.statuses ?? []).flatMap((status) => failedStatus.safeParse(status).data ?? []);
+    if (failed) return `a message was not delivered: error ${failed.errors[0]?.code}`;
+  }
+  return null;
 }
 
 function toDelivery(read: Message, user: ChatUser): Delivery {

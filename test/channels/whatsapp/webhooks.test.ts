@@ -159,6 +159,12 @@ describe("messages", () => {
     ).toEqual(["wamid.3"]);
   });
 
+  test("that the bot sent and that failed later are ignored, with the error for the channel's log", () => {
+    const failed = { id: "wamid.1", status: "failed", errors: [{ code: 131_047, title: "Re-engagement message" }] };
+    const statuses = value([], { messages: undefined, statuses: [{ id: "wamid.2", status: "read" }, failed] });
+    expect(parse(post(notification(statuses)))).toMatchObject({ kind: "ignored", reason: "a message was not delivered: error 131047" });
+  });
+
   test("to another number of the app, and statuses, are ignored and taken", () => {
     const other = value([message()], { metadata: { phone_number_id: "2" } });
     const statuses = value([], { messages: undefined, statuses: [{ id: "wamid.1", status: "read" }] });
