@@ -1,5 +1,6 @@
 /** A button was pressed. Pressed twice, late or by another person, it does nothing but stop waiting. */
 import { assertNever } from "../../lib/assert-never";
+import { refuseStranger } from "./access";
 import type { ChatEvent } from "./channel";
 import { toCaller } from "./chat-ports";
 import type { ButtonAct, KnownButton } from "./chat-store";
@@ -20,6 +21,9 @@ export async function pressButton(task: Task, event: ButtonEvent): Promise<Worke
   const button = chat.deps.store.buttons.find(event.data);
   const isOwn = button !== null && (button.user === null || button.user === user.id);
   if (!isOwn || button.expires_at <= chat.deps.now()) return done();
+  // Everyone in the chat sees the buttons, and a person may have lost the access meanwhile.
+  const refused = await refuseStranger(task, event);
+  if (refused) return refused;
   switch (button.act.type) {
     case "approve":
       return approve(task, event, { button, act: button.act });

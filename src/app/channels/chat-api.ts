@@ -1,6 +1,6 @@
 /** What the webhook route and the tenant's side ask of a chat's object. One object has all that happens in one conversation of a channel. */
 import type { ChannelSettings } from "../../contract/channel";
-import type { SessionId, TenantId } from "../../domain/ids";
+import type { SessionId, TenantId, TurnId } from "../../domain/ids";
 import type { ChatPlace, ChatUser, Delivery } from "./channel";
 
 /** A channel with its opened secrets, as an isolate caches it. `credentials` matches the adapter's schema. */
@@ -34,9 +34,19 @@ export function toConversationKey({ session_per }: Pick<ChannelSettings, "sessio
   }
 }
 
+/** Such a conversation is of one person, who may write from several chats. */
+export const isOfOneUser = ({ conversation }: Pick<ChatAddress, "conversation">): boolean => conversation.startsWith("user:");
+
 export interface ReceivedDeliveries {
   /** Ids that were new, and are stored now. The others were delivered before. */
   readonly claimed: readonly string[];
+}
+
+/** `seq`: of the event in the session's log that the turn was started by. */
+export interface ScheduledTurn {
+  readonly session: SessionId;
+  readonly turn: TurnId;
+  readonly seq: number;
 }
 
 export interface ChatApi {
@@ -44,6 +54,9 @@ export interface ChatApi {
   receive(address: ChatAddress, deliveries: readonly Delivery[]): Promise<ReceivedDeliveries>;
   /** Erases what the object holds of the session: texts that wait, replies, ids. Called when the session is erased. It can be repeated. */
   forgetSession(address: ChatAddress, session: SessionId): Promise<void>;
-  /** Sends the reply of a turn that no person in the chat began: a schedule's. It can be repeated. */
-  follow(address: ChatAddress, turn: { readonly session: SessionId; readonly turn: string }): Promise<void>;
+  /**
+   * Sends the reply of a turn that no person in the chat began: a schedule's. It can be repeated, however late: a session's turns come in the
+   * order of `seq`, and one that is not beyond the last is known. A session that the chat does not have, or has erased, is ignored.
+   */
+  follow(address: ChatAddress, turn: ScheduledTurn): Promise<void>;
 }

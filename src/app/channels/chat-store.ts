@@ -40,8 +40,12 @@ export interface ChatTurn extends Audience {
   /** The offset of the session's stream from which the turn can be heard. Null: the turn's own beginning. */
   readonly cursor: number | null;
   readonly live: LiveMessage | null;
-  /** Something was sent in answer to the message that asked for the turn. */
+  /** Something was sent in answer to the message that asked for the turn, or no message asked for it. */
   readonly is_answered: boolean;
+  /** A schedule of the session started it. */
+  readonly is_scheduled: boolean;
+  /** When the chat heard of it, epoch milliseconds. */
+  readonly since: number;
   /** When the turn is looked at again, epoch milliseconds. */
   readonly not_before: number;
 }
@@ -137,7 +141,7 @@ interface PartRows {
   remove(operation: string): void;
   /** Removes the parts of the turn that were not sent, and returns how many. */
   removeTurn(turn: TurnId): number;
-  /** All that would go to the first place goes to the other. */
+  /** All that would go to the first place goes to the other, now and later. */
   move(from: ChatPlace, to: ChatPlace): void;
 }
 
@@ -165,9 +169,9 @@ export interface ChatStore {
   /** Null: nothing was ever received. */
   readAddress(): ChatAddress | null;
   keepAddress(address: ChatAddress): void;
-  /** Where a reply goes that no person asked for: the place of the newest delivery. */
-  readPlace(): ChatPlace | null;
-  keepPlace(place: ChatPlace): void;
+  /** Where a reply goes that no person asked for, and who talks there. The person's name is not kept. Null: no turn was begun here. */
+  readAudience(): Audience | null;
+  keepAudience(audience: Audience): void;
   readonly deliveries: DeliveryRows;
   readonly turns: TurnRows;
   readonly parts: PartRows;
@@ -180,6 +184,8 @@ export interface ChatStore {
     /** How many were begun or left: part of the next one's external id. */
     generation(): number;
     add(session: SessionId): void;
+    /** False: the session is not of this conversation, or its turns up to `seq` are known. */
+    noteFollowed(session: SessionId, seq: number): boolean;
     /** From here on there is no current session. The next one has another generation. */
     leave(): void;
   };

@@ -2,12 +2,13 @@
  * One conversation of a channel. Three workers share its rows: one works through deliveries, one follows turns, one sends parts of replies. Each
  * is alone at its work, and each step ends in one transaction, so that a life that ends in between leaves what the next one goes on with.
  */
-import type { SessionId, TurnId } from "../../domain/ids";
+import type { SessionId } from "../../domain/ids";
 import { toErrorName } from "../../lib/error-name";
 import type { ChannelAdapter, Delivery } from "./channel";
-import type { ChatAddress, ReceivedDeliveries } from "./chat-api";
+import type { ChatAddress, ReceivedDeliveries, ScheduledTurn } from "./chat-api";
 import type { ChatDeps, ChatHost, ChatRoom } from "./chat-ports";
 import { followTurns } from "./follow-turn";
+import { followScheduled } from "./scheduled-turns";
 import { sendParts } from "./send-parts";
 import { workDeliveries } from "./work-deliveries";
 import { createWorker, type Worker } from "./worker";
@@ -37,21 +38,14 @@ export class Chat implements ChatHost {
       if (fresh.length > 0) store.keepAddress(address);
       const session = store.sessions.current();
       for (const delivery of fresh) store.deliveries.add(delivery, { session, at: now() });
-      const newest = fresh.at(-1);
-      if (newest) store.keepPlace(newest.place);
       return fresh.map(({ id }) => id);
     });
     this.wake();
     return { claimed };
   }
 
-  follow(address: ChatAddress, { session, turn }: { readonly session: SessionId; readonly turn: TurnId }): void {
-    const { store, now } = this.deps;
-    store.transaction(() => {
-      store.keepAddress(address);
-      const place = store.readPlace();
-      if (place) store.turns.add({ turn, session, place, user: null, cursor: null, live: null, is_answered: false, not_before: now() });
-    });
+  follow(scheduled: ScheduledTurn): void {
+    this.deps.store.transaction(() => followScheduled(this, scheduled));
     this.wake();
   }
 

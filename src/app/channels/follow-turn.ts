@@ -14,6 +14,8 @@ const POLL_MS = 5_000;
 const AWAIT_MS = 10 * 60_000;
 /** How long a turn is heard at a stretch: no stream is waited for that says nothing for ever. */
 const HEAR_MS = 20 * 60_000;
+/** How long a turn waits for its channel. */
+const GIVE_UP_MS = 24 * 60 * 60 * 1_000;
 
 export async function followTurns(chat: ChatHost): Promise<void> {
   const { store, now, log } = chat.deps;
@@ -32,7 +34,7 @@ async function followOne(chat: ChatHost, followed: ChatTurn): Promise<void> {
   const { store, now, sessions } = chat.deps;
   const { turn, session } = followed;
   const room = await chat.openRoom();
-  if (!room) return store.turns.postpone(turn, now() + AWAIT_MS);
+  if (!room) return waitForRoom(chat, followed);
   await hearTurn(chat, room, followed);
   const report = await sessions(room.address.tenant, session).turn(toCaller(room.address, session), turn);
   const known = store.turns.find(turn);
@@ -43,6 +45,14 @@ async function followOne(chat: ChatHost, followed: ChatTurn): Promise<void> {
   if (value.status === "awaiting_tools") return await askForApproval(chat, { room, followed: known, report: value }, now() + AWAIT_MS);
   if (!isOver(value)) return store.turns.postpone(turn, now() + POLL_MS);
   await endTurn(chat, { room, followed: known, report: value });
+}
+
+/** The channel was deleted, or cannot be opened. Its turns must not keep the object at work for ever. */
+function waitForRoom(chat: ChatHost, { turn, session, since }: ChatTurn): void {
+  const { store, now } = chat.deps;
+  if (now() - since < GIVE_UP_MS) return store.turns.postpone(turn, now() + AWAIT_MS);
+  store.transaction(() => store.turns.remove(turn));
+  noteInLog(chat, { id: `${turn}.end`, kind: "reply_failed", reason: "given up: channel_unavailable", session, turn });
 }
 
 /** Shows the turn while it runs. A stream that breaks does no harm: the turn's report says how it ended. */

@@ -40,10 +40,14 @@ function findText({ output_text, items }: TurnReport): string {
 }
 
 /** The reply as markdown. `text`: what of the model's text is still to be sent. Empty: a person stopped the turn before it said anything. */
-function writeReply({ status, notices }: TurnReport, words: Words, { text, isEmpty }: Unsent): string {
+function writeReply({ report, followed, room }: EndedTurn, { text, isEmpty }: Unsent): string {
+  const { status, notices } = report;
+  const words = findTurnWords(room, followed);
+  const { is_scheduled } = followed;
   const isTrimmed = notices.some(({ code }) => code === "history_trimmed");
-  const ending = status === "failed" || status === "interrupted" ? words.failed : "";
-  const empty = isEmpty && status === "completed" ? words.empty : "";
+  const ending = status === "failed" || status === "interrupted" ? (is_scheduled ? words.schedule_failed : words.failed) : "";
+  // A schedule may be told to say something only where there is something to say.
+  const empty = isEmpty && status === "completed" && !is_scheduled ? words.empty : "";
   const notice = isTrimmed && status !== "stopped" ? `_${words.trimmed}_` : "";
   // A reply that was cut off may have ended inside a code block.
   return [ending + notice === "" ? text : closeCodeBlock(text), empty, ending, notice].filter((each) => each !== "").join("\n\n");
@@ -65,16 +69,18 @@ function findBegun(text: string, live: LiveMessage | null): string {
   return live.digest === undefined || live.digest === sha256Sync(begun) ? begun : "";
 }
 
-export function buildReplyParts({ room, followed, report }: EndedTurn): readonly OutboundPart[] {
+export function buildReplyParts(ended: EndedTurn): readonly OutboundPart[] {
+  const { room, followed } = ended;
   const { turn, session, place, live } = followed;
   const edited = live?.state === "shown" ? live.message : null;
-  const text = findText(report).trim();
+<<<<<<< HEAD
+  const text = findText(ended.report).trim();
   const begun = findBegun(text, live);
   const unsent = { text: text.slice(begun.length).trim(), isEmpty: text === "" };
   const toPart = (markdown: string, operation: string, edits: string | null = null): OutboundPart => ({
     ...{ operation, session, turn, place, markdown, buttons: [], edits, is_first: false },
   });
-  const [first, ...rest] = splitReply(room.adapter, writeReply(report, findTurnWords(room, followed), unsent));
+  const [first, ...rest] = splitReply(room.adapter, writeReply(ended, unsent));
   // The platform knows the operation, if it has the message.
   const isAskedAgain = begun !== "" && live?.state === "sending" && room.adapter.traits.is_idempotent;
   const again = isAskedAgain ? [toPart(begun, toFirstOperation(followed))] : [];

@@ -12,6 +12,7 @@ import { ensureSession } from "./chat-session";
 import { runCommand } from "./commands";
 import { takeMessageFiles } from "./files";
 import { answerRefusal, toSessionRefusal } from "./refusals";
+import { keepAudience } from "./scheduled-turns";
 import { again, done, type Task, toDeliveryToken, toIdempotency, type Worked } from "./task";
 
 type ChatMessage = Extract<ChatEvent, { readonly type: "message" }>;
@@ -117,9 +118,12 @@ interface Begun extends Submitted {
 }
 
 /** The turn is followed, and the message can be edited and deleted. */
-export function noteTurn({ chat: { deps }, row: { delivery } }: Task, { session, item, turn, cursor, message }: Begun): void {
+export function noteTurn({ chat, row: { delivery } }: Task, { session, item, turn, cursor, message }: Begun): void {
   const { place, user } = delivery;
+  const { deps } = chat;
   const now = deps.now();
-  deps.store.turns.add({ turn, session, place, user, cursor, live: null, is_answered: false, not_before: now });
+  const begun = { turn, session, place, user, cursor, live: null, not_before: now, since: now };
+  deps.store.turns.add({ ...begun, is_answered: false, is_scheduled: false });
+  keepAudience(chat, { place, user });
   deps.store.messages.put({ key: toMessageKey(place.chat, message), session, item, turn }, now);
 }

@@ -25,6 +25,8 @@ export interface Words {
   readonly refused: (tool: string) => string;
   readonly no_client_tools: string;
   readonly failed: string;
+  /** A message that the session submitted by itself was not answered. */
+  readonly schedule_failed: string;
   readonly empty: string;
   readonly busy: string;
   readonly budget: string;
@@ -67,6 +69,7 @@ export const EN: Words = {
   refused: (tool) => `“${tool}”: not allowed.`,
   no_client_tools: "I would need a tool for this that I do not have here.",
   failed: "I could not answer just now. Please try again later.",
+  schedule_failed: "A scheduled message was due, and I could not answer it.",
   empty: "I have no answer to that.",
   busy: "Too much is going on at the moment. Please try again later.",
   budget: "The budget for my answers is used up at the moment.",
@@ -108,6 +111,7 @@ export const DE: Words = {
   refused: (tool) => `„${tool}“: nicht erlaubt.`,
   no_client_tools: "Dafür bräuchte ich ein Werkzeug, das ich hier nicht habe.",
   failed: "Ich konnte gerade nicht antworten. Bitte versuche es später noch einmal.",
+  schedule_failed: "Eine geplante Nachricht war fällig, und ich konnte sie nicht beantworten.",
   empty: "Darauf habe ich keine Antwort.",
   busy: "Im Moment ist zu viel los. Bitte versuche es später noch einmal.",
   budget: "Das Budget für meine Antworten ist im Moment aufgebraucht.",
@@ -149,6 +153,7 @@ export const FR: Words = {
   refused: (tool) => `« ${tool} » : refusé.`,
   no_client_tools: "Il me faudrait pour cela un outil que je n’ai pas ici.",
   failed: "Je n’ai pas pu répondre. Veuillez réessayer plus tard.",
+  schedule_failed: "Un message programmé était prévu, et je n’ai pas pu y répondre.",
   empty: "Je n’ai pas de réponse à cela.",
   busy: "Il y a trop d’activité en ce moment. Veuillez réessayer plus tard.",
   budget: "Le budget de mes réponses est épuisé pour le moment.",
@@ -190,6 +195,7 @@ export const ES: Words = {
   refused: (tool) => `«${tool}»: no permitido.`,
   no_client_tools: "Para eso necesitaría una herramienta que no tengo aquí.",
   failed: "No he podido responder. Inténtalo de nuevo más tarde.",
+  schedule_failed: "Había un mensaje programado y no he podido responderlo.",
   empty: "No tengo respuesta para eso.",
   busy: "Hay demasiada actividad en este momento. Inténtalo de nuevo más tarde.",
   budget: "El presupuesto para mis respuestas está agotado por ahora.",
@@ -231,6 +237,7 @@ export const PT: Words = {
   refused: (tool) => `“${tool}”: não permitido.`,
   no_client_tools: "Para isso eu precisaria de uma ferramenta que não tenho aqui.",
   failed: "Não consegui responder agora. Tente novamente mais tarde.",
+  schedule_failed: "Havia uma mensagem agendada e não consegui responder-lhe.",
   empty: "Não tenho resposta para isso.",
   busy: "Há demasiada atividade neste momento. Tente novamente mais tarde.",
   budget: "O orçamento das minhas respostas está esgotado por agora.",
@@ -272,6 +279,7 @@ export const IT: Words = {
   refused: (tool) => `«${tool}»: non consentito.`,
   no_client_tools: "Per questo mi servirebbe uno strumento che qui non ho.",
   failed: "Non sono riuscito a rispondere. Riprova più tardi.",
+  schedule_failed: "Era previsto un messaggio programmato e non sono riuscito a rispondere.",
   empty: "Non ho una risposta a questo.",
   busy: "C’è troppo traffico in questo momento. Riprova più tardi.",
   budget: "Il budget per le mie risposte è esaurito per ora.",

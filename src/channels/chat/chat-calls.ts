@@ -1,15 +1,11 @@
 /** What may be asked of a chat's object. */
 import type { Chat } from "../../app/channels/chat";
 import type { ChatApi } from "../../app/channels/chat-api";
-import { parseId } from "../../domain/ids";
 
 type ServedChat = { readonly [M in keyof ChatApi]: (chat: Chat, ...args: Parameters<ChatApi[M]>) => ReturnType<ChatApi[M]> };
 
 export const chatCalls = {
   receive: async (chat, address, deliveries) => chat.receive(address, deliveries),
   forgetSession: async (chat, _, session) => chat.forgetSession(session),
-  follow: async (chat, address, { session, turn: name }) => {
-    const turn = parseId("trn", name);
-    if (turn) chat.follow(address, { session, turn });
-  },
+  follow: async (chat, _, turn) => chat.follow(turn),
 } satisfies ServedChat;

@@ -1,5 +1,5 @@
 /** The database of a chat's object: what waits, and what it knows of its conversation. */
-import type { ChatPlace } from "../../app/channels/channel";
+import type { ChatPlace, ChatUser } from "../../app/channels/channel";
 import type { ChatAddress } from "../../app/channels/chat-api";
 import type { ChatStore } from "../../app/channels/chat-store";
 import { parseId } from "../../domain/ids";
@@ -27,11 +27,13 @@ export function openChatStore(sql: SyncSql): ChatStore {
         channel,
         conversation,
       ),
-    readPlace: () => {
-      const place = sql.rows<{ place: string | null }>("SELECT place FROM address")[0]?.place ?? null;
-      return place === null ? null : (JSON.parse(place) as ChatPlace);
+    readAudience: () => {
+      const [row] = sql.rows<{ place: string | null; person: string | null }>("SELECT place, person FROM address");
+      if (!row?.place) return null;
+      return { place: JSON.parse(row.place) as ChatPlace, user: row.person === null ? null : (JSON.parse(row.person) as ChatUser) };
     },
-    keepPlace: (place) => void sql.rows("UPDATE address SET place = ?", JSON.stringify(place)),
+    keepAudience: ({ place, user }) =>
+      void sql.rows("UPDATE address SET place = ?, person = ?", JSON.stringify(place), user && JSON.stringify({ ...user, name: null })),
     deliveries: createDeliveryRows(sql),
     turns: createTurnRows(sql),
     parts: createPartRows(sql),

@@ -76,6 +76,15 @@ const migrations: readonly (readonly string[])[] = [
     "CREATE TABLE times (name TEXT PRIMARY KEY, at INTEGER NOT NULL) STRICT, WITHOUT ROWID",
     "CREATE TABLE sent (one INTEGER PRIMARY KEY CHECK (one = 1), times TEXT NOT NULL) STRICT",
   ],
+  [
+    // From now on `place` is of the newest turn that a person began here. person: JSON, who that was, without the name.
+    "ALTER TABLE address ADD COLUMN person TEXT",
+    // The newest event of the session's log whose turn is followed, or was.
+    "ALTER TABLE sessions ADD COLUMN followed INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE turns ADD COLUMN is_scheduled INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE turns ADD COLUMN since INTEGER NOT NULL DEFAULT 0",
+    "UPDATE turns SET since = not_before",
+  ],
 ];
 
 /** Migrates the tables to this build's version. Call it inside a transaction. */

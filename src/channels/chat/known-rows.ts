@@ -22,15 +22,18 @@ interface TurnRow {
   readonly cursor: number | null;
   readonly live: string | null;
   readonly is_answered: number;
+  readonly is_scheduled: number;
   readonly not_before: number;
+  readonly since: number;
 }
 
-function toFollowed({ turn, session, body, live, is_answered, ...row }: TurnRow): ChatTurn {
+function toFollowed({ turn, session, body, live, is_answered, is_scheduled, ...row }: TurnRow): ChatTurn {
   const { place, user } = JSON.parse(body) as Audience;
   const shown = live === null ? null : (JSON.parse(live) as LiveMessage);
-  const { cursor, not_before } = row;
+  const { cursor, not_before, since } = row;
+  const flags = { is_answered: is_answered === 1, is_scheduled: is_scheduled === 1 };
   const ids = { turn: readTurnId(turn), session: readSession(session) };
-  return { ...ids, place, user, cursor, live: shown, is_answered: is_answered === 1, not_before };
+  return { ...ids, place, user, cursor, live: shown, ...flags, not_before, since };
 }
 
 /**
@@ -44,10 +47,11 @@ export function createTurnRows(sql: SyncSql): ChatStore["turns"] {
   const select = (rest: string, ...params: (string | number)[]) =>
     sql.rows<TurnRow>(`SELECT * FROM turns ${rest}`, ...params).map(toFollowed);
   return {
-    add: ({ turn, session, place, user, cursor, not_before }) =>
+    add: ({ turn, session, place, user, cursor, is_answered, is_scheduled, not_before, since }) =>
       void sql.rows(
-        "INSERT INTO turns (turn, session, body, cursor, not_before) VALUES (?, ?, ?, ?, ?) ON CONFLICT (turn) DO NOTHING",
-        ...[turn, session, JSON.stringify({ place, user }), cursor, not_before],
+        `INSERT INTO turns (turn, session, body, cursor, is_answered, is_scheduled, not_before, since)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (turn) DO NOTHING`,
+        ...[turn, session, JSON.stringify({ place, user }), cursor, is_answered ? 1 : 0, is_scheduled ? 1 : 0, not_before, since],
       ),
     find: (turn) => select("WHERE turn = ?", turn)[0] ?? null,
     due: (now) => select(`WHERE not_before <= ? AND ${IS_NEXT} ORDER BY seq LIMIT 1`, now)[0] ?? null,
@@ -142,6 +146,8 @@ export function createSessionRows(sql: SyncSql): ChatStore["sessions"] {
         .map(({ session }) => readSession(session)),
     generation: () => newest()?.generation ?? 0,
     add,
+    noteFollowed: (session, seq) =>
+      sql.rows("UPDATE sessions SET followed = ?1 WHERE session = ?2 AND followed < ?1 RETURNING generation", seq, session).length > 0,
     leave: () => add(null),
   };
 }

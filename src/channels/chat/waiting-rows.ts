@@ -103,6 +103,11 @@ export function createPartRows(sql: SyncSql): ChatStore["parts"] {
           JSON.stringify(to),
           JSON.stringify(from.target),
         );
+      sql.rows(
+        "UPDATE address SET place = ? WHERE json_extract(place, '$.target') = json(?)",
+        JSON.stringify(to),
+        JSON.stringify(from.target),
+      );
     },
   };
 }
