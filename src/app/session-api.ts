@@ -106,6 +106,8 @@ export interface OpenInput {
   readonly end_user?: string | null;
   /** For one request: no list has the session, it does nothing unasked, and it erases itself. */
   readonly throwaway?: true;
+  /** The chat that opens the session, or takes over one that it finds open. Replies of schedules go there. Absent: none does. */
+  readonly chat?: { readonly channel: string; readonly conversation: string };
 }
 /** An absent field is unchanged; null removes it. */
 export interface PatchInput {
@@ -174,10 +176,7 @@ export interface PageInput {
   readonly limit: number;
   readonly order: "asc" | "desc";
 }
-/**
- * A look-up in the record. Searches by words, within the range if there is one; without a query it reads the execution, and without an
- * execution the range. A null field was not given.
- */
+/** A look-up in the record, by words within the range. Without a query it reads the execution, and without one the range. Null: not given. */
 export interface RecallInput {
   readonly query: string | null;
   readonly execution: ExecutionId | null;

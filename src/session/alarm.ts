@@ -4,6 +4,7 @@ import { toErrorName } from "../lib/error-name";
 import { deliverActsSoon } from "./acts";
 import { forgetLeftRestore } from "./calls/restore-calls";
 import { discard, finishErasure } from "./erasure";
+import { followInChat } from "./follow-in-chat";
 import { keepFiles } from "./kept-files";
 import { type Job, needsWatch } from "./log/jobs";
 import type { SessionRuntime } from "./runtime";
@@ -86,6 +87,9 @@ function runJob(runtime: SessionRuntime, job: Job): void {
     case "announce":
       jobs.arm("announce", clock() + RECOVER_AFTER_MS, job.attempts);
       return runtime.announcer.start();
+    case "follow_in_chat":
+      jobs.arm("follow_in_chat", clock() + RECOVER_AFTER_MS, job.attempts);
+      return runtime.deps.background(followInChat(runtime));
     default:
       assertNever(job.kind);
   }

@@ -1,6 +1,7 @@
 /** The ports of a session's runtime. The Durable Object brings them; tests bring their own. */
 import type { AnnouncementPort } from "../app/announcement-ports";
 import type { BudgetSource } from "../app/budget-ports";
+import type { ChatAddress, ChatApi } from "../app/channels/chat-api";
 import type { FileReferences } from "../app/file-api";
 import type {
   ActRecorder,
@@ -40,6 +41,8 @@ export interface RuntimeDeps {
   readonly budgets: (tenant: TenantId) => BudgetSource;
   /** Absent: nothing is announced. */
   readonly announcements?: (tenant: TenantId) => AnnouncementPort;
+  /** The chats of channels. Absent: no session belongs to one. */
+  readonly chats?: (address: ChatAddress) => Pick<ChatApi, "follow">;
   /** True while the tenant is suspended: no model is asked then. An answer may be some seconds old. */
   readonly isSuspended: (tenant: TenantId) => Promise<boolean>;
   /** Absent: no tenant has limits. */

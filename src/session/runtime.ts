@@ -15,6 +15,7 @@ import { toErrorName } from "../lib/error-name";
 import { Announcer } from "./announcer";
 import { type ContentReader, createContent } from "./content";
 import { createDrain, type Drain } from "./drain";
+import { noteRuns } from "./follow-in-chat";
 import { KnownModel } from "./known-model";
 import { SessionLimits } from "./limits";
 import { noteCall, readCallNote } from "./log/call-note";
@@ -79,6 +80,7 @@ export class SessionRuntime implements Session {
         armJobs({ jobs: this.jobs, state: states.after }, events, clock());
         this.wallet.settle(events);
         this.announcer.note(events, states);
+        noteRuns(this, events);
       },
       onCommit: (events, states) => this.#committed(events, states),
     });

@@ -12,6 +12,7 @@ import { err, type Result } from "../lib/result";
 import { mayNeedAdmission, refuseUnpaid } from "./calls/admit-turn";
 import { submitMessage } from "./calls/message-calls";
 import { findRunAfter } from "./calls/schedule-calls";
+import { followInChat } from "./follow-in-chat";
 import type { SessionRuntime } from "./runtime";
 
 /** A run that cannot start its turn is tried again this often, */
@@ -54,6 +55,8 @@ export async function runSchedules(runtime: SessionRuntime): Promise<void> {
   for (const schedule of due.toSorted((one, other) => (one.next_at ?? 0) - (other.next_at ?? 0)))
     await attempt(runtime, () => runSchedule(runtime, schedule));
   if (runtime.state.lifecycle === "open") await attempt(runtime, () => armSchedules(runtime));
+  // The turn runs already, and the chat shows it meanwhile.
+  if (runtime.exists && runtime.jobs.get("follow_in_chat")) await followInChat(runtime);
 }
 
 /** A failed write, as on a full disk, leaves the job armed as the alarm armed it. */

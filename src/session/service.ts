@@ -5,7 +5,7 @@
 import { refuseUnmet } from "../app/conditions";
 import type { WholeSessionApi } from "../app/control-api";
 import type { RespondFromInput, RespondInput } from "../app/respond-api";
-import type { SubmitInput } from "../app/session-api";
+import type { Caller, SubmitInput } from "../app/session-api";
 import { mayUseModel } from "../domain/key-restriction";
 import { err, ok } from "../lib/result";
 import { noteAct } from "./acts";
@@ -44,6 +44,8 @@ import { awaitTurn, listTurns, reportTurn } from "./calls/turn-report";
 import { askedWith } from "./calls/turn-settings";
 import { readNotes, showStart } from "./calls/turn-start";
 import { discard, eraseObject } from "./erasure";
+import { keepOwnChat, type OwnChat } from "./log/chat-mark";
+import type { SessionRuntime } from "./runtime";
 import {
   acting,
   ask,
@@ -66,7 +68,14 @@ async function open(...[runtime, caller, input]: Parameters<ServedCalls<WholeSes
   if (runtime.exists) runtime.syncAlarm();
   // A restoration that was cut off behind its entry in the directory gives way to the session that the entry now names.
   else await forgetStaged(runtime);
-  return openSession(runtime, caller, input);
+  const opened = await openSession(runtime, caller, input);
+  if (input.chat) joinChat(runtime, caller, input.chat);
+  return opened;
+}
+
+/** Also where the session was open before. A life that ends before this leaves a chat that knows no session yet, and opens it again. */
+function joinChat(runtime: SessionRuntime, caller: Caller, chat: OwnChat): void {
+  if (runtime.state.lifecycle === "open" && isCallers(runtime, caller)) keepOwnChat(runtime.deps.sql, chat);
 }
 
 const respondHere = begin(async (runtime, input: RespondInput) => addStream(runtime, input, await respond(runtime, input)));

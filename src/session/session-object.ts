@@ -5,6 +5,7 @@
 import { DurableObject } from "cloudflare:workers";
 import { countFor } from "../app/limit-owners";
 import { newId } from "../app/new-id";
+import { chatStub } from "../channel-wiring";
 import type { TenantId } from "../domain/ids";
 import { type Config, type Env, parseConfig } from "../env";
 import { createLog } from "../lib/log";
@@ -104,6 +105,7 @@ export class SessionObject extends DurableObject<Env> {
           known: interestFor(env),
           stub: { announce: (session, announcements) => tenantStub(env, tenant).announce(session, announcements) },
         }),
+      chats: (address) => chatStub(env, address),
       isSuspended: (tenant) => isSuspended(env, tenant, log),
       limits: { read: limitsFor(env), slots: slotsFor(env) },
       models: (tenant) => modelsFor(env, tenant),

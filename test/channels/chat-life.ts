@@ -207,7 +207,8 @@ export class ChatWorld {
     const session = this.externalIds.get(wanted.external_id) ?? id("ses", this.externalIds.size + 1);
     this.externalIds.set(wanted.external_id, session);
     const { external_id, end_user, metadata } = wanted;
-    const input = { model: SPEC.id, policy: "oneclaw", system: null, tools: null, title: null, metadata, external_id, end_user };
+    const { chat } = wanted;
+    const input = { model: SPEC.id, policy: "oneclaw", system: null, tools: null, title: null, metadata, external_id, end_user, chat };
     const caller = { tenant: TENANT, session };
     await this.findLife(session).service.open(caller, input);
     const described = await this.findLife(session).service.describe(caller);
@@ -221,9 +222,12 @@ export class ChatWorld {
   }
 
   findLife(session: SessionId): Life {
-    const known = this.lives.get(session) ?? new Life(createNodeSql());
-    this.lives.set(session, known);
-    return known;
+    const known = this.lives.get(session);
+    if (known) return known;
+    const life = new Life(createNodeSql());
+    life.follow = async (_, turn) => this.chat.follow(turn);
+    this.lives.set(session, life);
+    return life;
   }
 
   /** The session that the conversation has now. */

@@ -5,6 +5,7 @@ import { createNodeSql } from "../../scripts/support/node-sql";
 import { serveSession } from "../../scripts/support/serve-session";
 import type { AnnouncementPort } from "../../src/app/announcement-ports";
 import type { BudgetSource } from "../../src/app/budget-ports";
+import type { ChatApi } from "../../src/app/channels/chat-api";
 import type { WholeSessionApi } from "../../src/app/control-api";
 import { withNames } from "../../src/app/named-log";
 import type {
@@ -132,6 +133,8 @@ export class Life {
   chat: ChatModel | null = null;
   digest = async (_: string): Promise<string> => "digest";
   isSuspended = false;
+  /** The chat that the session belongs to, if it was opened by one. */
+  follow: ChatApi["follow"] = async () => {};
   /** The value of every random draw. */
   chance = 0;
   models: ModelDirectory = { resolve: async () => SPEC };
@@ -171,6 +174,7 @@ export class Life {
       files: () => ({ keep: async () => {} }),
       budgets: () => this.budgets,
       ...(announcements && { announcements: () => announcements }),
+      chats: () => ({ follow: (address, turn) => this.follow(address, turn) }),
       isSuspended: async () => this.isSuspended,
       acts: () => ({ record: (session, acts) => this.acts.record(session, acts) }),
       usageArchive: () => ({

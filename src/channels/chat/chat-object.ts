@@ -79,7 +79,7 @@ function buildOpening(env: Env, tenant: TenantId, { chat }: WantedSession): Para
         const registered = await tenantStub(env, tenant).registerSession({ session: newId("ses"), idempotency: null, chat, ...naming });
         return { registered, isKeyed: false };
       },
-      open: (session, input) => sessionStub(env, tenant, session).open({ tenant, session }, input),
+      open: (session, input) => sessionStub(env, tenant, session).open({ tenant, session }, { ...input, chat }),
       describe: (session) => sessionStub(env, tenant, session).describe({ tenant, session }),
       forget: (session) => tenantStub(env, tenant).forgetSession(session),
     },

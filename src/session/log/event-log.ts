@@ -64,6 +64,17 @@ export function readNewestRedaction(sql: Sql): number | null {
   return sql.all<{ seq: number }>(query)[0]?.seq ?? null;
 }
 
+type RunEvent = Extract<StoredEvent, { type: "ScheduleRan" }>;
+
+/** The first run of a schedule behind a seq that started a turn. Null: there is none. Like `readCalls`, it reads the log from there on. */
+export function findStartedRun(sql: Sql, after: number): RunEvent | null {
+  const query = `SELECT seq, at, type, version, data FROM events
+    WHERE type = 'ScheduleRan' AND seq > ? AND json_extract(data, '$.turn') IS NOT NULL ORDER BY seq LIMIT 1`;
+  const [row] = sql.all<StoredRow & Record<string, string | number>>(query, after);
+  const event = row && parseStoredEvent(row);
+  return event?.type === "ScheduleRan" ? event : null;
+}
+
 /** Why the session was erased. Null: it was not. */
 export function readErasureCause(sql: Sql): ErasureCause | null {
   const query = "SELECT json_extract(data, '$.cause') AS cause FROM events WHERE type = 'SessionErased' ORDER BY seq DESC LIMIT 1";

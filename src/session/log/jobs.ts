@@ -15,6 +15,7 @@ const JOB_KINDS = [
   "budget",
   "schedule",
   "announce",
+  "follow_in_chat",
 ] as const;
 type JobKind = (typeof JOB_KINDS)[number];
 
