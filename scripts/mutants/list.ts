@@ -3,6 +3,7 @@ import { adapters } from "./adapters.ts";
 import { audit } from "./audit.ts";
 import { branches } from "./branches.ts";
 import { budgets } from "./budgets.ts";
+import { chats } from "./chats.ts";
 import { choices } from "./choices.ts";
 import { drafts } from "./drafts.ts";
 import { failures } from "./failures.ts";
@@ -56,4 +57,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...respond,
   ...surfaces,
   ...audit,
+  ...chats,
 ];
