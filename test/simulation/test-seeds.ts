@@ -23,6 +23,11 @@ interface SeedTest {
 const many = Number(process.env.SEEDS ?? 0);
 const one = Number(process.env.SEED ?? 0);
 
+/** What was counted, for a person who asked for seeds. */
+function print(total: Stats): void {
+  if (one || many) process.stdout.write(`${total}\n`);
+}
+
 export function testSeeds({ title, file, simulate, seeds: usual, mostSeeds, tried }: SeedTest): void {
   test(title, { timeout: 240_000 }, async () => {
     const total = new Stats();
@@ -33,7 +38,7 @@ export function testSeeds({ title, file, simulate, seeds: usual, mostSeeds, trie
       const story = world.scheduler.trace.slice(-(one ? 2_000 : 40)).join("\n");
       if (violation) expect.fail(`seed ${seed} breaks ${violation}\nreplay it: SEED=${seed} npm test -- ${file}\n${story}`);
     }
-    if (one || many) process.stdout.write(`${total}\n`);
+    print(total);
     if (seeds.length >= usual) expect(tried.filter((what) => !total.counts.has(what))).toEqual([]);
   });
 }

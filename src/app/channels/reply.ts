@@ -73,7 +73,6 @@ export function buildReplyParts(ended: EndedTurn): readonly OutboundPart[] {
   const { room, followed } = ended;
   const { turn, session, place, live } = followed;
   const edited = live?.state === "shown" ? live.message : null;
-<<<<<<< HEAD
   const text = findText(ended.report).trim();
   const begun = findBegun(text, live);
   const unsent = { text: text.slice(begun.length).trim(), isEmpty: text === "" };

@@ -9,7 +9,11 @@ export function followScheduled(chat: ChatHost, { session, turn, seq }: Schedule
   const { store, now } = chat.deps;
   if (!store.sessions.noteFollowed(session, seq)) return;
   const audience = store.readAudience();
-  if (!audience) return noteInLog(chat, { id: `${turn}.0`, kind: "reply_failed", reason: "no place is known", session, turn });
+  if (!audience) {
+    // The transaction waits for no call. A line that is lost is one of a reply that had nowhere to go.
+    const note = { id: `${turn}.0`, kind: "reply_failed", reason: "no place is known", session, turn } as const;
+    return chat.deps.background(noteInLog(chat, note));
+  }
   const begun = { ...toScheduledAudience(chat, audience), cursor: null, live: null, not_before: now(), since: now() };
   store.turns.add({ ...begun, turn, session, is_answered: true, is_scheduled: true });
 }
