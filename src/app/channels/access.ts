@@ -5,8 +5,11 @@ import { say } from "./say";
 import { done, type Task, type Worked } from "./task";
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
-/** How long a pairing is known here before the channel's settings have it, which isolates cache. */
-const PAIRED_MS = 10 * 60_000;
+/**
+ * How long a pairing is known here before the channel's settings have it. Isolates cache these for no longer, so that a person who is unpaired is
+ * refused within the same time.
+ */
+export const PAIRED_MS = 30_000;
 /** Codes that could have been given out: one word. */
 const CODE = /^[A-Za-z0-9_-]{4,64}$/;
 
