@@ -82,6 +82,18 @@ export interface KnownMessage {
   readonly session: SessionId;
   readonly item: ItemId;
   readonly turn: TurnId | null;
+  /** When the person last changed it, by the platform. Null: never. */
+  readonly changed_at: number | null;
+}
+
+/** What a person did to a message that is not known here. */
+export interface EarlyChange {
+  /** As of a known message. */
+  readonly key: string;
+  /** Null: the message was deleted. */
+  readonly text: string | null;
+  /** By the platform. */
+  readonly at: number;
 }
 
 /** What a button does. */
@@ -163,6 +175,16 @@ interface ButtonRows {
   forget(before: number): void;
 }
 
+interface EarlyChangeRows {
+  /** Takes the place of an earlier one. */
+  put(change: EarlyChange, input: { readonly session: SessionId | null; readonly expires_at: number }): void;
+  find(key: string): EarlyChange | null;
+  remove(key: string): void;
+  /** When the first of them is to be forgotten. Null: there is none. */
+  next(): number | null;
+  forget(until: number): void;
+}
+
 /** Methods that change several rows are called inside a transaction. */
 export interface ChatStore {
   transaction<T>(body: () => T): T;
@@ -177,6 +199,7 @@ export interface ChatStore {
   readonly parts: PartRows;
   readonly messages: MessageRows;
   readonly buttons: ButtonRows;
+  readonly early: EarlyChangeRows;
   /** The conversation's sessions. The newest is the current one, unless it was left. */
   readonly sessions: {
     current(): SessionId | null;

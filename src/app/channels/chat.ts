@@ -80,7 +80,12 @@ export class Chat implements ChatHost {
   /** The alarm rings when something is due, and while work is under way, in case this life ends. */
   #arm(): void {
     const { store, now, setAlarm } = this.deps;
-    const due = [store.deliveries.first()?.not_before ?? null, store.turns.next(), store.parts.first()?.not_before ?? null];
+    const due = [
+      store.deliveries.first()?.not_before ?? null,
+      store.turns.next(),
+      store.parts.first()?.not_before ?? null,
+      store.early.next(),
+    ];
     const times = due.flatMap((at) => (at === null ? [] : [at <= now() ? now() + WATCH_MS : at]));
     if (times.length === 0) return;
     const at = Math.min(...times);

@@ -1,8 +1,9 @@
 /**
  * A person edits or deletes a message. The newest one is answered again, as if it had been written so. An older one is redacted, because what
- * came after it was said in answer to the first version: the new text follows as a message that asks for no answer.
+ * came after it was said in answer to the first version: the new text follows as a message that asks for no answer. A change whose message is not
+ * known may have come before it.
  */
-import type { SessionId } from "../../domain/ids";
+import { parseId, type SessionId } from "../../domain/ids";
 import type { Part } from "../../domain/message";
 import { err, ok } from "../../lib/result";
 import type { Outcome } from "../session-api";
@@ -10,6 +11,7 @@ import { refuseStranger } from "./access";
 import type { ChatEvent } from "./channel";
 import { toCaller, toMessageKey } from "./chat-ports";
 import type { KnownMessage } from "./chat-store";
+import { keepEarly } from "./early-changes";
 import { answerRefusal, toSessionRefusal } from "./refusals";
 import { noteTurn, toSubmitted } from "./take-message";
 import { again, done, type Task, toIdempotency, type Worked } from "./task";
@@ -24,12 +26,17 @@ const connect = ({ chat, room }: Task, session: SessionId) =>
   [chat.deps.sessions(room.address.tenant, session), toCaller(room.address, session)] as const;
 
 export async function applyEdit(task: Task, event: EditEvent): Promise<Worked> {
+  if (event.text.trim() === "" || (await refuseStranger(task, event))) return done();
   const known = findKnown(task, event.message);
-  if (!known || event.text.trim() === "" || (await refuseStranger(task, event))) return done();
+  if (!known) return isHeard(task) ? done(() => keepEarly(task, event.message, event.text)) : done();
+  if (known.changed_at !== null && task.row.delivery.at < known.changed_at) return done();
   const { store } = task.chat.deps;
   const isNewest = store.sessions.current() === known.session && store.messages.newest(known.session)?.key === known.key;
   return isNewest ? answerAgain(task, event, known) : replaceOlder(task, event, known);
 }
+
+/** The bot takes no message of a group, so that it keeps no text of one. */
+const isHeard = ({ room, row }: Task): boolean => row.delivery.place.is_private || room.channel.settings.groups !== "none";
 
 /** The person's files stay. */
 async function readFiles(task: Task, { session, item }: KnownMessage): Promise<Outcome<readonly Part[]>> {
@@ -60,7 +67,7 @@ async function answerAgain(task: Task, event: EditEvent, known: KnownMessage): P
       store.turns.remove(known.turn);
       store.parts.removeTurn(known.turn);
     }
-    noteTurn(task, { ...submitted.value, session: known.session, message: event.message });
+    noteTurn(task, { ...submitted.value, session: known.session, message: event.message, changed_at: task.row.delivery.at });
   });
 }
 
@@ -73,7 +80,10 @@ async function replaceOlder(task: Task, event: EditEvent, known: KnownMessage): 
   const about = { name: null, client_id: null, metadata: { edit_of: known.item }, said_at: null, incomplete: false };
   const added = await api.submit(caller, { role: "user", parts, about, run: false, onBusy: "queue", tools: null, idempotency });
   if (!added.ok) return toSessionRefusal(added.error).kind === "again" ? again(added.error.code) : done();
-  return done();
+  const item = parseId("msg", added.value.message_id);
+  const { store, now } = task.chat.deps;
+  // A later change is of what the message says now.
+  return done(() => item && store.messages.put({ ...known, item, turn: null, changed_at: task.row.delivery.at }, now()));
 }
 
 async function redact(task: Task, known: KnownMessage): Promise<Outcome<unknown>> {
@@ -88,11 +98,15 @@ async function redact(task: Task, known: KnownMessage): Promise<Outcome<unknown>
 export async function applyDeletion(task: Task, event: DeletionEvent): Promise<Worked> {
   const { store } = task.chat.deps;
   const known = findKnown(task, event.message);
-  if (!known) return done();
+  if (!known) return done(() => keepEarly(task, event.message, null));
   const [api, caller] = connect(task, known.session);
   // One that waits in the queue was never recorded.
   if (known.turn && store.turns.find(known.turn)) await api.stop(caller, { idempotency: null, turn: known.turn });
   const redacted = await redact(task, known);
   if (!redacted.ok && redacted.error.code === "turn_running") return again(redacted.error.code);
-  return done(() => store.messages.remove(known.key));
+  return done(() => {
+    store.messages.remove(known.key);
+    // An edit that comes late is of a message that is gone.
+    keepEarly(task, event.message, null);
+  });
 }

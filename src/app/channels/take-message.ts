@@ -10,6 +10,7 @@ import type { ChatEvent, Delivery } from "./channel";
 import { toCaller, toMessageKey } from "./chat-ports";
 import { ensureSession } from "./chat-session";
 import { runCommand } from "./commands";
+import { endingEarly, readCurrent } from "./early-changes";
 import { takeMessageFiles } from "./files";
 import { answerRefusal, toSessionRefusal } from "./refusals";
 import { keepAudience } from "./scheduled-turns";
@@ -23,13 +24,25 @@ const MAX_CLIENT_ID = 128;
 /** How often a message looks for a new session because its own was erased meanwhile. */
 const TRIES = 3;
 
-export async function takeMessage(task: Task, event: ChatMessage): Promise<Worked> {
+/** A message, as its person has changed it already. `changed_at`: null: not at all. */
+interface Changed {
+  readonly changed_at: number | null;
+}
+
+export async function takeMessage(task: Task, sent: ChatMessage): Promise<Worked> {
+  // It came before under another id of a delivery.
+  if (task.chat.deps.store.messages.find(toMessageKey(task.row.delivery.place.chat, sent.message))) return done();
+  const current = readCurrent(task, sent);
+  return current ? endingEarly(task, sent, await takeCurrent(task, current.event, current)) : done();
+}
+
+async function takeCurrent(task: Task, event: ChatMessage, changed: Changed): Promise<Worked> {
   if (!isForBot(task, event)) return done();
   const refused = await refuseStranger(task, event);
   if (refused) return refused;
   const command = event.command && task.room.channel.settings.commands.find((name) => name === event.command?.name);
   if (command) return runCommand(task, command);
-  return event.text.trim() === "" && event.files.length === 0 ? done() : askSession(task, event);
+  return event.text.trim() === "" && event.files.length === 0 ? done() : askSession(task, event, changed);
 }
 
 function isForBot({ room, row }: Task, { is_addressed }: ChatMessage): boolean {
@@ -37,14 +50,14 @@ function isForBot({ room, row }: Task, { is_addressed }: ChatMessage): boolean {
   return row.delivery.place.is_private || groups === "all" || (groups === "addressed" && is_addressed);
 }
 
-async function askSession(task: Task, event: ChatMessage): Promise<Worked> {
+async function askSession(task: Task, event: ChatMessage, { changed_at }: Changed): Promise<Worked> {
   const { chat, row } = task;
   const { place, user } = row.delivery;
   for (let tries = 0; tries < TRIES; tries++) {
     const session = await ensureSession(chat, { room: task.room, place, user });
     if (!session.ok) return answerRefusal(task, session.error);
     const accepted = await submitTo(task, event, session.value);
-    if (accepted.ok) return done(() => noteTurn(task, { ...accepted.value, session: session.value, message: event.message }));
+    if (accepted.ok) return done(() => noteTurn(task, { ...accepted.value, session: session.value, message: event.message, changed_at }));
     if (!isGone(accepted.error)) return answerRefusal(task, toSessionRefusal(accepted.error));
     // The erasure takes what waits for it, but for a message that came after it.
     if (!chat.deps.store.deliveries.isWaiting(row.seq)) return done();
@@ -111,19 +124,19 @@ function toClientId(delivery: Delivery, { message }: ChatMessage): string {
   return whole.length <= MAX_CLIENT_ID ? whole : toDeliveryToken(delivery);
 }
 
-interface Begun extends Submitted {
+interface Begun extends Submitted, Changed {
   readonly session: SessionId;
   /** The platform's id of the message. */
   readonly message: string;
 }
 
 /** The turn is followed, and the message can be edited and deleted. */
-export function noteTurn({ chat, row: { delivery } }: Task, { session, item, turn, cursor, message }: Begun): void {
+export function noteTurn({ chat, row: { delivery } }: Task, { session, item, turn, cursor, message, changed_at }: Begun): void {
   const { place, user } = delivery;
   const { deps } = chat;
   const now = deps.now();
   const begun = { turn, session, place, user, cursor, live: null, not_before: now, since: now };
   deps.store.turns.add({ ...begun, is_answered: false, is_scheduled: false });
   keepAudience(chat, { place, user });
-  deps.store.messages.put({ key: toMessageKey(place.chat, message), session, item, turn }, now);
+  deps.store.messages.put({ key: toMessageKey(place.chat, message), session, item, turn, changed_at }, now);
 }

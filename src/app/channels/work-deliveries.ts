@@ -4,6 +4,7 @@ import { toErrorName } from "../../lib/error-name";
 import { pressButton } from "./buttons";
 import type { ChatHost } from "./chat-ports";
 import type { WaitingDelivery } from "./chat-store";
+import { forgetEarly } from "./early-changes";
 import { applyDeletion, applyEdit } from "./message-changes";
 import { noteInLog, say } from "./say";
 import { takeMessage } from "./take-message";
@@ -17,6 +18,7 @@ const GIVE_UP_FAULT_MS = 60 * 60 * 1_000;
 
 export async function workDeliveries(chat: ChatHost): Promise<void> {
   const { store, now } = chat.deps;
+  forgetEarly(chat);
   for (let row = store.deliveries.first(); row && row.not_before <= now(); row = store.deliveries.first()) {
     await workOne(chat, row);
     chat.wake();

@@ -6,7 +6,7 @@ import { parseId } from "../../domain/ids";
 import type { SyncSql } from "../../lib/sync-sql";
 import { migrateChat } from "./chat-schema";
 import { createButtonRows, createMessageRows, createSessionRows, createTimeRows, createTurnRows } from "./known-rows";
-import { createDeliveryRows, createPartRows, removeTexts } from "./waiting-rows";
+import { createDeliveryRows, createEarlyChangeRows, createPartRows, removeTexts } from "./waiting-rows";
 
 /** Only a verified webhook and the tenant's own side address such an object, so that it has its tables from the beginning. */
 export function openChatStore(sql: SyncSql): ChatStore {
@@ -39,6 +39,7 @@ export function openChatStore(sql: SyncSql): ChatStore {
     parts: createPartRows(sql),
     messages: createMessageRows(sql),
     buttons: createButtonRows(sql),
+    early: createEarlyChangeRows(sql),
     sessions: createSessionRows(sql),
     times: createTimeRows(sql),
     forgetSession: (session) => forgetSession(sql, session),
@@ -46,7 +47,7 @@ export function openChatStore(sql: SyncSql): ChatStore {
 }
 
 function forgetSession(sql: SyncSql, session: string): void {
-  for (const table of ["deliveries", "parts", "turns"] as const) removeTexts(sql, table, "session = ?1", session);
+  for (const table of ["deliveries", "parts", "turns", "early_changes"] as const) removeTexts(sql, table, "session = ?1", session);
   sql.rows("DELETE FROM messages WHERE session = ?", session);
   sql.rows("DELETE FROM buttons WHERE session = ?", session);
   // The generation stays, so that its external id is never given out twice.

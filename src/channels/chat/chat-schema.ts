@@ -85,6 +85,19 @@ const migrations: readonly (readonly string[])[] = [
     "ALTER TABLE turns ADD COLUMN since INTEGER NOT NULL DEFAULT 0",
     "UPDATE turns SET since = not_before",
   ],
+  [
+    // When the person last changed the message, by the platform.
+    "ALTER TABLE messages ADD COLUMN changed_at INTEGER",
+    // Edits and deletions that came before their message. key: the digest of the message's. body: JSON, the text, or null of a deletion.
+    `CREATE TABLE early_changes (
+       seq INTEGER PRIMARY KEY AUTOINCREMENT,
+       key TEXT NOT NULL UNIQUE,
+       body TEXT NOT NULL,
+       session TEXT,
+       at INTEGER NOT NULL,
+       expires_at INTEGER NOT NULL
+     ) STRICT`,
+  ],
 ];
 
 /** Migrates the tables to this build's version. Call it inside a transaction. */

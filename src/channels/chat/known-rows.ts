@@ -69,10 +69,11 @@ interface MessageRow extends SqlRow {
   readonly session: string;
   readonly item: string;
   readonly turn: string | null;
+  readonly changed_at: number | null;
 }
 
-const toKnown = ({ key, session, item, turn }: MessageRow): KnownMessage => ({
-  key,
+const toKnown = ({ key, session, item, turn, changed_at }: MessageRow): KnownMessage => ({
+  ...{ key, changed_at },
   session: readSession(session),
   item: readItem(item),
   turn: turn === null ? null : readTurnId(turn),
@@ -80,11 +81,11 @@ const toKnown = ({ key, session, item, turn }: MessageRow): KnownMessage => ({
 
 export function createMessageRows(sql: SyncSql): ChatStore["messages"] {
   return {
-    put: ({ key, session, item, turn }, at) =>
+    put: ({ key, session, item, turn, changed_at }, at) =>
       void sql.rows(
-        `INSERT INTO messages (key, session, item, turn, at) VALUES (?1, ?2, ?3, ?4, ?5)
-         ON CONFLICT (key) DO UPDATE SET session = ?2, item = ?3, turn = ?4`,
-        ...[key, session, item, turn, at],
+        `INSERT INTO messages (key, session, item, turn, changed_at, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+         ON CONFLICT (key) DO UPDATE SET session = ?2, item = ?3, turn = ?4, changed_at = ?5`,
+        ...[key, session, item, turn, changed_at, at],
       ),
     find: (key) => sql.rows<MessageRow>("SELECT * FROM messages WHERE key = ?", key).map(toKnown)[0] ?? null,
     newest: (session) =>

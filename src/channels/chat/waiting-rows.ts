@@ -1,4 +1,7 @@
-/** Rows of what waits: deliveries to be worked through, and parts of replies to be sent. They alone hold texts, which are overwritten when they go. */
+/**
+ * Rows of what waits: deliveries to be worked through, parts of replies to be sent, and changes of messages that have yet to come. They alone hold
+ * texts, which are overwritten when they go.
+ */
 import type { ChatStore, WaitingDelivery, WaitingPart } from "../../app/channels/chat-store";
 import { parseId } from "../../domain/ids";
 import { toFiller } from "../../lib/overwrite-freed";
@@ -11,7 +14,7 @@ const toTurn = (text: string | null) => (text === null ? null : parseId("trn", t
 /** A deleted row leaves its text in the page, so that it is overwritten first. */
 export function removeTexts(
   sql: SyncSql,
-  table: "deliveries" | "parts" | "turns",
+  table: "deliveries" | "parts" | "turns" | "early_changes",
   where: string,
   ...params: readonly (string | number)[]
 ): number {
@@ -109,5 +112,31 @@ export function createPartRows(sql: SyncSql): ChatStore["parts"] {
         JSON.stringify(from.target),
       );
     },
+  };
+}
+
+/** Changes that wait. The oldest leave first. */
+const MAX_EARLY = 100;
+
+/** A platform's ids may name a person, so that only their digest is kept. */
+export function createEarlyChangeRows(sql: SyncSql): ChatStore["early"] {
+  const remove = (key: string) => void removeTexts(sql, "early_changes", "key = ?", sha256Sync(key));
+  return {
+    put: ({ key, text, at }, { session, expires_at }) => {
+      remove(key);
+      sql.rows(
+        "INSERT INTO early_changes (key, body, session, at, expires_at) VALUES (?, ?, ?, ?, ?)",
+        ...[sha256Sync(key), JSON.stringify(text), session, at, expires_at],
+      );
+      const oldest = sql.rows<{ seq: number }>("SELECT seq FROM early_changes ORDER BY seq DESC LIMIT 1 OFFSET ?", MAX_EARLY)[0]?.seq;
+      if (oldest !== undefined) removeTexts(sql, "early_changes", "seq <= ?", oldest);
+    },
+    find: (key) => {
+      const [row] = sql.rows<{ body: string; at: number }>("SELECT body, at FROM early_changes WHERE key = ?", sha256Sync(key));
+      return row ? { key, text: JSON.parse(row.body) as string | null, at: row.at } : null;
+    },
+    remove,
+    next: () => sql.rows<{ at: number | null }>("SELECT min(expires_at) AS at FROM early_changes")[0]?.at ?? null,
+    forget: (until) => void removeTexts(sql, "early_changes", "expires_at <= ?", until),
   };
 }

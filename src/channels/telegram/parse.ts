@@ -55,7 +55,7 @@ function parseMessage(message: TelegramMessage, { id, username, isEdit }: Readin
   if (from.id === TELEGRAM_ITSELF || message.is_automatic_forward) return ignore("a channel's post in its group");
   const event = isEdit ? toEdit(message, username) : toMessage(message, username);
   return event
-    ? deliver({ id, place: toPlace(message), user: toUser(from), at: message.date * 1_000, event })
+    ? deliver({ id, place: toPlace(message), user: toUser(from), at: (message.edit_date ?? message.date) * 1_000, event })
     : ignore("a message without a text or file");
 }
 

@@ -55,6 +55,7 @@ const message = z.object({
   chat,
   /** Seconds. 0: the message is too old to be shown. */
   date: z.int(),
+  edit_date: z.int().optional().catch(undefined),
   text: z.string().optional().catch(undefined),
   caption: z.string().optional().catch(undefined),
   entities: list(entity),
