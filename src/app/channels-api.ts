@@ -61,6 +61,8 @@ export interface ChannelLogEntry {
   readonly delivery?: string | null;
   readonly session?: SessionId | null;
   readonly turn?: TurnId | null;
+  /** The platform's id of the person whom the entry is about. It is stored as a digest. Absent: not known. */
+  readonly user?: string;
 }
 
 /** Occurrences that are only counted. A sender may cause any number of them. */

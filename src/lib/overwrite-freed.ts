@@ -3,6 +3,7 @@
  * platform allows neither `secure_delete` nor a checkpoint.
  */
 
+import type { SqlRow } from "./sql-row";
 import type { SyncSql } from "./sync-sql";
 
 /**
@@ -58,6 +59,18 @@ export function remakeTables(sql: SyncSql, tables: readonly string[]): void {
   for (const name of tables) sql.rows(`DROP TABLE "${name}"`);
   for (const statement of buildFill(space)) sql.rows(statement);
   for (const { sql: statement } of statements) sql.rows(statement);
+}
+
+/** Writes the tables anew with the rows that they have, so that no page keeps a deleted one. Call it inside a transaction. */
+export function rewriteTables(sql: SyncSql, tables: readonly string[]): void {
+  const kept = tables.map((name) => [name, sql.rows(`SELECT * FROM "${name}"`)] as const);
+  remakeTables(sql, tables);
+  for (const [name, rows] of kept) for (const row of rows) insertRow(sql, name, row);
+}
+
+function insertRow(sql: SyncSql, table: string, row: SqlRow): void {
+  const columns = Object.keys(row).map((column) => `"${column}"`);
+  sql.rows(`INSERT INTO "${table}" (${columns.join(", ")}) VALUES (${columns.map(() => "?").join(", ")})`, ...Object.values(row));
 }
 
 interface FreedStorage {

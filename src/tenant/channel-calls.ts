@@ -1,5 +1,6 @@
 /** The calls about channels that a tenant's object answers. */
 import { type Act, toAuditSubject } from "../app/audit-chain";
+import { toPersonName } from "../app/channels/chat-api";
 import { type ChannelEntry, type Pairing, type TenantChannelsApi, toChannelEtag } from "../app/channels-api";
 import { type Condition, refuseUnmet } from "../app/conditions";
 import type { TenantError, TenantOutcome } from "../app/tenant-api";
@@ -49,7 +50,12 @@ const putChannel: Existing<"putChannel"> = (tenant, act, input) => {
     { name, condition },
     tenant.audited({ act, describe }, () => {
       const fault = findChannelFault(tenant, settings);
-      return fault ? err(fault) : tenant.channels.put(input, Date.now());
+      if (fault) return err(fault);
+      const before = tenant.channels.find(name);
+      const stored = tenant.channels.put(input, Date.now());
+      // Conversations of another platform may have the same keys.
+      if (stored.ok && before && before.type !== settings.type) tenant.upkeep.chats.leave(name);
+      return stored;
     }),
   );
 };
@@ -60,7 +66,11 @@ const deleteChannel: Existing<"deleteChannel"> = (tenant, act, name, condition) 
   return change(
     tenant,
     conditional,
-    tenant.audited({ act, describe }, () => tenant.channels.remove(name)),
+    tenant.audited({ act, describe }, () => {
+      const removed = tenant.channels.remove(name);
+      if (removed.ok) tenant.upkeep.chats.leave(name);
+      return removed;
+    }),
   );
 };
 
@@ -113,9 +123,10 @@ function findSealed({ channels, pairing }: Tenant, name: string) {
 }
 
 /** A note of a channel that was deleted meanwhile is dropped. */
-const noting = (tenant: Tenant, channel: string, note: () => void): TenantOutcome<null> =>
+const noting = (tenant: Tenant, channel: string, note: (found: ChannelEntry) => void): TenantOutcome<null> =>
   tenant.transaction(() => {
-    if (tenant.channels.find(channel)) note();
+    const found = tenant.channels.find(channel);
+    if (found) note(found);
     return ok(null);
   });
 
@@ -136,7 +147,10 @@ export const channelCalls = {
     channels.find(channel) ? ok(channelLog.read(channel, query, Date.now())) : gone(channel),
   ),
   noteChannelLog: existing((tenant, channel, entries) =>
-    noting(tenant, channel, () => tenant.channelLog.note(channel, entries, Date.now())),
+    noting(tenant, channel, ({ type }) => {
+      const digest = (user: string): string => tenant.digestEndUser(toPersonName(type, user));
+      tenant.channelLog.note(channel, entries, { now: Date.now(), digest });
+    }),
   ),
   countChannelEvents: existing((tenant, channel, counts) =>
     noting(tenant, channel, () => tenant.channelLog.count(channel, counts, Date.now())),

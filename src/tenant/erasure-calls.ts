@@ -27,6 +27,7 @@ export const erasureCalls = {
     const user = tenant.digestEndUser(endUser);
     const id = tenant.transaction(() => {
       exports.endOf(endUser);
+      tenant.forgetPerson(endUser);
       return erasures.beginEndUser(user, act);
     });
     await erasures.resume();

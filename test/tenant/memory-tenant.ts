@@ -69,7 +69,7 @@ export function openMemoryTenant({
     projection: { write: nothing, close: nothing, sweep: nothing, hide: nothing, writeUsage: nothing, removeUsage: async () => true },
     fileStore: fileStore ?? (() => null),
     exportStore: exportStore ?? (() => null),
-    chats: () => ({ forgetSession: async () => {} }),
+    chats: () => ({ forgetSession: async () => {}, empty: async () => {} }),
     sessions,
     imports: {
       parseLine: parseExportLine,

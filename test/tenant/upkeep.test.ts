@@ -80,7 +80,7 @@ function world(write: () => Promise<void>, eraseSession: Erase = eraseAtOnce) {
     tenant: () => TENANT,
     isDeleted: () => false,
     isSuspended: () => false,
-    chats: () => ({ forgetSession: async () => {} }),
+    chats: () => ({ forgetSession: async () => {}, empty: async () => {} }),
     sessions: () => ({
       erase,
       describe: async () => err({ code: "session_not_found" as const }),

@@ -41,6 +41,11 @@ export class ChannelChat {
     return env.CHATS.getByName(chatObjectName(this.tenant.id, this.channel.name, "chat:room-1"));
   }
 
+  /** Of the channel, as they were put. */
+  get credentials() {
+    return { signature: "standard_webhooks", secret: SECRET, reply_url: this.#platform };
+  }
+
   get fileUrl(): string {
     return `${this.#platform}/file`;
   }

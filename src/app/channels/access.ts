@@ -2,7 +2,7 @@
 import { assertNever } from "../../lib/assert-never";
 import type { ChatEvent, Delivery } from "./channel";
 import { say } from "./say";
-import { done, type Task, type Worked } from "./task";
+import { done, type Task, toPersonToken, type Worked } from "./task";
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 /**
@@ -29,7 +29,7 @@ export async function refuseStranger(task: Task, event: ChatEvent): Promise<Work
   }
 }
 
-const toPairedName = ({ user }: Delivery): string => `paired ${user.id}`;
+const toPairedName = ({ user }: Delivery): string => `paired ${toPersonToken(user)}`;
 
 function isJustPaired({ chat: { deps }, row: { delivery } }: Task): boolean {
   const at = deps.store.times.read(toPairedName(delivery));
@@ -54,7 +54,7 @@ function answerStranger({ chat, room, row }: Task, word: "stranger" | "pair"): W
   const { store, now } = chat.deps;
   const { delivery } = row;
   if (delivery.event.type !== "message") return done();
-  const name = `stranger ${delivery.user.id}`;
+  const name = `stranger ${toPersonToken(delivery.user)}`;
   const last = store.times.read(name);
   if (last !== null && now() - last < DAY_MS) return done();
   return done(() => {

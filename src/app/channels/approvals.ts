@@ -5,6 +5,7 @@ import type { ChatHost } from "./chat-ports";
 import { toCaller } from "./chat-ports";
 import type { ChatTurn, KnownButton } from "./chat-store";
 import { type EndedTurn, findTurnWords } from "./reply";
+import { toPersonToken } from "./task";
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 /** Yes and no. */
@@ -29,7 +30,7 @@ function ask({ deps: { store, now } }: ChatHost, { room, followed }: EndedTurn, 
   if (!execution || store.buttons.find(`y.${id}`)) return;
   const { turn, session, place, user } = followed;
   const words = findTurnWords(room, followed);
-  const known: Omit<KnownButton, "data" | "act"> = { question: id, session, user: user?.id ?? null, expires_at: now() + DAY_MS };
+  const known: Omit<KnownButton, "data" | "act"> = { question: id, session, user: user && toPersonToken(user), expires_at: now() + DAY_MS };
   const act = { type: "approve", turn, execution, tool: name } as const;
   store.buttons.add({ ...known, data: `y.${id}`, act: { ...act, approved: true } });
   store.buttons.add({ ...known, data: `n.${id}`, act: { ...act, approved: false } });

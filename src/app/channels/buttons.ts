@@ -7,7 +7,7 @@ import type { ButtonAct, KnownButton } from "./chat-store";
 import { deliver } from "./deliver";
 import { eraseConversation } from "./forget";
 import { say } from "./say";
-import { done, type Task, toDeliveryToken, toIdempotency, type Worked } from "./task";
+import { done, type Task, toDeliveryToken, toIdempotency, toPersonToken, type Worked } from "./task";
 import { findWords } from "./words";
 import type { Words } from "./words-latin";
 
@@ -19,7 +19,7 @@ export async function pressButton(task: Task, event: ButtonEvent): Promise<Worke
   // It is not stored: a button that waits a moment longer does no harm.
   chat.deps.background(deliver(chat, room, { type: "acknowledge_button", place, delivery: id }));
   const button = chat.deps.store.buttons.find(event.data);
-  const isOwn = button !== null && (button.user === null || button.user === user.id);
+  const isOwn = button !== null && (button.user === null || button.user === toPersonToken(user));
   if (!isOwn || button.expires_at <= chat.deps.now()) return done();
   // Everyone in the chat sees the buttons, and a person may have lost the access meanwhile.
   const refused = await refuseStranger(task, event);

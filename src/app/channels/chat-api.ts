@@ -37,6 +37,15 @@ export function toConversationKey({ session_per }: Pick<ChannelSettings, "sessio
 /** Such a conversation is of one person, who may write from several chats. */
 export const isOfOneUser = ({ conversation }: Pick<ChatAddress, "conversation">): boolean => conversation.startsWith("user:");
 
+/** The end user that a person of a platform is. Platforms number people independently of each other and of the tenant. */
+export const toPersonName = (type: ChannelSettings["type"], user: string): string => `${type}:${user}`;
+
+/** The other way round. Null: the end user is no person of a platform. */
+export function readPersonName(endUser: string): { readonly type: string; readonly user: string } | null {
+  const [, type, user] = /^([a-z]+):(.+)$/s.exec(endUser) ?? [];
+  return type !== undefined && user !== undefined ? { type, user } : null;
+}
+
 export interface ReceivedDeliveries {
   /** Ids that were new, and are stored now. The others were delivered before. */
   readonly claimed: readonly string[];
@@ -54,6 +63,11 @@ export interface ChatApi {
   receive(address: ChatAddress, deliveries: readonly Delivery[]): Promise<ReceivedDeliveries>;
   /** Erases what the object holds of the session: texts that wait, replies, ids. Called when the session is erased. It can be repeated. */
   forgetSession(address: ChatAddress, session: SessionId): Promise<void>;
+  /**
+   * Erases all that the object holds: its channel or its tenant was deleted at that time. The sessions stay as they are, and are no longer the
+   * conversation's. What came later stays, because it is of a new channel with the same name. It can be repeated.
+   */
+  empty(address: ChatAddress, at: number): Promise<void>;
   /**
    * Sends the reply of a turn that no person in the chat began: a schedule's. It can be repeated, however late: a session's turns come in the
    * order of `seq`, and one that is not beyond the last is known. A session that the chat does not have, or has erased, is ignored.

@@ -29,6 +29,8 @@ export interface ChannelNote {
   readonly delivery?: string;
   readonly session: SessionId | null;
   readonly turn?: TurnId | null;
+  /** The platform's id of whom it is about, by which an erasure finds it. */
+  readonly user?: string;
 }
 
 /** What a chat asks of the tenant's side. */

@@ -2,7 +2,7 @@
 import type { SessionId } from "../../domain/ids";
 import { err, ok, type Result } from "../../lib/result";
 import type { ChatPlace, ChatUser } from "./channel";
-import type { ChatAddress } from "./chat-api";
+import { type ChatAddress, toPersonName } from "./chat-api";
 import type { ChatHost, ChatRoom, SessionRefusal } from "./chat-ports";
 
 /** The longest external id that a session may have. */
@@ -16,12 +16,9 @@ interface Wanted {
   readonly user: ChatUser;
 }
 
-/**
- * Whose a session is. Platforms number people independently of each other and of the tenant, so that the id begins with the platform. Null: a
- * group's session is no one person's.
- */
+/** Whose a session is. Null: a group's session is no one person's. */
 function toEndUser({ channel: { settings } }: ChatRoom, place: ChatPlace, user: ChatUser): string | null {
-  return settings.session_per === "user" || place.is_private ? `${settings.type}:${user.id}` : null;
+  return settings.session_per === "user" || place.is_private ? toPersonName(settings.type, user.id) : null;
 }
 
 /** Each of the conversation's sessions has an external id of its own, by which a repeated opening finds it. */

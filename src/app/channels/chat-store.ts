@@ -107,7 +107,7 @@ export interface KnownButton {
   /** Buttons of one question share it: one answer ends all. */
   readonly question: string;
   readonly session: SessionId | null;
-  /** The platform's id of the person who may press it. Null: no one in particular. */
+  /** The token of the person who may press it. Null: no one in particular. */
   readonly user: string | null;
   readonly act: ButtonAct;
   readonly expires_at: number;
@@ -117,6 +117,8 @@ interface DeliveryRows {
   /** False: the id was claimed before. */
   claim(id: string, at: number): boolean;
   forgetClaims(before: number): void;
+  /** When the newest was claimed. Null: none is known. */
+  lastClaim(): number | null;
   add(delivery: Delivery, input: { readonly session: SessionId | null; readonly at: number }): void;
   first(): WaitingDelivery | null;
   postpone(seq: number, not_before: number): void;
@@ -219,7 +221,14 @@ export interface ChatStore {
     /** The times of the newest messages that were sent. */
     readSent(): readonly number[];
     noteSent(at: readonly number[]): void;
+    forget(before: number): void;
   };
   /** Erases all rows of the session, and the deliveries that wait for it. */
   forgetSession(session: SessionId): void;
+  /** Erases all rows but digests of ids, and what came after that time. */
+  empty(until: number): void;
+  /** Nothing waits, and the conversation has no session. */
+  isBare(): boolean;
+  /** Erases who talks here. Call it when nothing is left to be done for them. */
+  forgetPeople(): void;
 }

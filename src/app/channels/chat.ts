@@ -16,6 +16,8 @@ import { createWorker, type Worker } from "./worker";
 /** How long an object that died stays dead: the alarm begins its work again. */
 const WATCH_MS = 30_000;
 const DAY_MS = 24 * 60 * 60 * 1_000;
+/** Longer than any platform repeats a delivery, so that one of an erased conversation begins no new one. */
+const CLAIMS_MS = 15 * DAY_MS;
 /** How long a person can edit or delete a message with an effect. */
 const MESSAGE_TTL_MS = 30 * DAY_MS;
 
@@ -56,8 +58,16 @@ export class Chat implements ChatHost {
     this.wake();
   }
 
+  async empty(at: number): Promise<void> {
+    const { store, overwrite } = this.deps;
+    store.transaction(() => store.empty(at));
+    await overwrite();
+    this.wake();
+  }
+
   alarmRang(): void {
     this.#alarmAt = null;
+    if (this.deps.store.isBare()) this.#forgetIdle();
     this.wake();
   }
 
@@ -86,12 +96,34 @@ export class Chat implements ChatHost {
       store.parts.first()?.not_before ?? null,
       store.early.next(),
     ];
-    const times = due.flatMap((at) => (at === null ? [] : [at <= now() ? now() + WATCH_MS : at]));
+    const work = due.some((at) => at !== null) ? due : [this.#findIdleEnd()];
+    const times = work.flatMap((at) => (at === null ? [] : [at <= now() ? now() + WATCH_MS : at]));
     if (times.length === 0) return;
     const at = Math.min(...times);
     if (this.#alarmAt !== null && this.#alarmAt <= at && this.#alarmAt > now()) return;
     this.#alarmAt = at;
     setAlarm(at);
+  }
+
+  /** When the next part of what a chat without a session keeps is to be forgotten. Null: it keeps nothing. */
+  #findIdleEnd(): number | null {
+    const { store } = this.deps;
+    if (!store.isBare()) return null;
+    const heard = store.deliveries.lastClaim();
+    if (heard === null) return null;
+    return heard + (store.readAddress() === null ? CLAIMS_MS : DAY_MS);
+  }
+
+  /** No erasure finds a chat without a session, such as a stranger's. It keeps who talks there for a day, and digests as long as they may help. */
+  #forgetIdle(): void {
+    const { store, now, overwrite, background } = this.deps;
+    const end = this.#findIdleEnd();
+    if (end === null || end > now()) return;
+    store.transaction(() => {
+      if (store.readAddress() === null) store.deliveries.forgetClaims(now());
+      else store.forgetPeople();
+    });
+    background(overwrite());
   }
 
   /** Once a day: forgets what no platform brings again. */
@@ -104,6 +136,7 @@ export class Chat implements ChatHost {
       store.deliveries.forgetClaims(at - 2 * traits.redelivers_for_ms - DAY_MS);
       store.messages.forget(at - MESSAGE_TTL_MS);
       store.buttons.forget(at);
+      store.times.forget(at - DAY_MS);
     });
   }
 }

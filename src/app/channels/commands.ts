@@ -8,7 +8,7 @@ import type { ReplyButton } from "./channel";
 import { toCaller } from "./chat-ports";
 import { eraseConversation } from "./forget";
 import { say } from "./say";
-import { again, done, type Task, toDeliveryToken, toIdempotency, type Worked } from "./task";
+import { again, done, type Task, toDeliveryToken, toIdempotency, toPersonToken, type Worked } from "./task";
 import { findWords } from "./words";
 import type { Words } from "./words-latin";
 
@@ -125,7 +125,7 @@ async function forget(task: Task): Promise<Worked> {
   const { store, now } = chat.deps;
   const { user } = row.delivery;
   const hasButtons = room.adapter.traits.max_buttons >= 2;
-  const asked = hasButtons ? null : store.buttons.findQuestion(user.id, "forget", now());
+  const asked = hasButtons ? null : store.buttons.findQuestion(toPersonToken(user), "forget", now());
   if (asked) {
     await eraseConversation(task);
     return done(() => {
@@ -139,7 +139,7 @@ async function forget(task: Task): Promise<Worked> {
 function askToForget({ chat, room, row: { delivery } }: Task, hasButtons: boolean): void {
   const { store, now } = chat.deps;
   const question = toDeliveryToken(delivery);
-  const known = { question, session: null, user: delivery.user.id, expires_at: now() + ASK_MS };
+  const known = { question, session: null, user: toPersonToken(delivery.user), expires_at: now() + ASK_MS };
   for (const confirmed of [true, false])
     store.buttons.add({ ...known, data: `${confirmed ? "y" : "n"}.${question}`, act: { type: "forget", confirmed } });
   const { language } = room.channel.settings;

@@ -26,8 +26,9 @@ export async function takeMessageFiles(
     if (taken.ok) parts.push(taken.value);
     else {
       failed.push(toFailed(file));
-      const { id } = row.delivery;
-      await noteInLog(chat, { id: `${id}.${index}`, kind: "attachment_failed", reason: taken.error.reason, delivery: id, session });
+      const { id, user } = row.delivery;
+      const about = { delivery: id, user: user.id, session };
+      await noteInLog(chat, { id: `${id}.${index}`, kind: "attachment_failed", reason: taken.error.reason, ...about });
     }
   }
   return { text: [text.trim(), ...failed].filter((each) => each !== "").join("\n\n"), parts };

@@ -16,5 +16,6 @@ export async function eraseConversation({ chat, room, row }: Task): Promise<void
     await eraseSession(room.address.tenant, session);
     store.transaction(() => store.forgetSession(session));
   }
+  if (store.early.next() !== null) store.transaction(() => store.early.forget(Number.MAX_SAFE_INTEGER));
   await chat.deps.overwrite();
 }

@@ -38,6 +38,7 @@ export async function answerRefusal({ chat, room, row }: Task, { kind, code }: S
     kind: "reply_failed",
     reason: `refused: ${code}`,
     delivery: id,
+    user: row.delivery.user.id,
     session: store.sessions.current(),
   });
   if (last !== null && now() - last < QUIET_MS) return done();

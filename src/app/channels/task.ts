@@ -1,7 +1,7 @@
 /** One delivery while it is worked on, and what it leads to. */
 import { sha256Sync } from "../../lib/sha256-sync";
 import type { Idempotency } from "../session-api";
-import type { Delivery } from "./channel";
+import type { ChatUser, Delivery } from "./channel";
 import type { ChatHost, ChatRoom } from "./chat-ports";
 import type { WaitingDelivery } from "./chat-store";
 
@@ -20,6 +20,9 @@ export interface Task {
 
 /** An id that the same delivery always makes, which names no person. */
 export const toDeliveryToken = ({ id }: Pick<Delivery, "id">): string => sha256Sync(id).slice(0, 24);
+
+/** Knows the person again, and does not name them: what is kept of it may outlast an erasure of theirs. */
+export const toPersonToken = ({ id }: Pick<ChatUser, "id">): string => sha256Sync(`person ${id}`).slice(0, 24);
 
 /** The session claims the delivery too, so that one that comes again, whichever way, begins no second turn. */
 export function toIdempotency(delivery: Pick<Delivery, "id">, step = "message"): Idempotency {

@@ -46,14 +46,9 @@ async function tryLater(chat: ChatHost, row: WaitingDelivery, { reason, within }
   const { store, now } = chat.deps;
   if (now() - row.stored_at < within) return store.deliveries.postpone(row.seq, now() + backOff(row.attempts, WAIT));
   const { delivery } = row;
-  const { id } = delivery;
-  await noteInLog(chat, {
-    id: `${id}.given_up`,
-    kind: "reply_failed",
-    reason: `not worked on: ${reason}`,
-    delivery: id,
-    session: row.session,
-  });
+  const { id, user } = delivery;
+  const about = { delivery: id, user: user.id, session: row.session };
+  await noteInLog(chat, { id: `${id}.given_up`, kind: "reply_failed", reason: `not worked on: ${reason}`, ...about });
   store.transaction(() => {
     // An erasure may have taken the delivery meanwhile.
     if (!store.deliveries.isWaiting(row.seq)) return;

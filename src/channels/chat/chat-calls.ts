@@ -7,5 +7,6 @@ type ServedChat = { readonly [M in keyof ChatApi]: (chat: Chat, ...args: Paramet
 export const chatCalls = {
   receive: async (chat, address, deliveries) => chat.receive(address, deliveries),
   forgetSession: async (chat, _, session) => chat.forgetSession(session),
+  empty: async (chat, _, at) => chat.empty(at),
   follow: async (chat, _, turn) => chat.follow(turn),
 } satisfies ServedChat;

@@ -3,6 +3,7 @@ import type { ChatPlace, ChatUser } from "../../app/channels/channel";
 import type { ChatAddress } from "../../app/channels/chat-api";
 import type { ChatStore } from "../../app/channels/chat-store";
 import { parseId } from "../../domain/ids";
+import { remakeTables, toFiller } from "../../lib/overwrite-freed";
 import type { SyncSql } from "../../lib/sync-sql";
 import { migrateChat } from "./chat-schema";
 import { createButtonRows, createMessageRows, createSessionRows, createTimeRows, createTurnRows } from "./known-rows";
@@ -43,19 +44,49 @@ export function openChatStore(sql: SyncSql): ChatStore {
     sessions: createSessionRows(sql),
     times: createTimeRows(sql),
     forgetSession: (session) => forgetSession(sql, session),
+    empty: (until) => empty(sql, until),
+    isBare: () => isBare(sql),
+    forgetPeople: () => forgetPeople(sql),
   };
 }
 
+const TEXTS = ["deliveries", "parts", "turns", "early_changes"] as const;
+
+const isHeld = (sql: SyncSql, tables: readonly string[]): boolean =>
+  tables.some((table) => sql.rows(`SELECT 1 FROM ${table} LIMIT 1`).length > 0);
+
+const isBare = (sql: SyncSql): boolean =>
+  !isHeld(sql, ["deliveries", "parts", "turns"]) && sql.rows("SELECT 1 FROM sessions WHERE session IS NOT NULL LIMIT 1").length === 0;
+
+const OF_PEOPLE = ["address", "times", "sent", "buttons", "messages"];
+
+/** The next delivery brings them again. */
+function forgetPeople(sql: SyncSql): void {
+  removeTexts(sql, "early_changes", "body <> 'null'");
+  sql.rows(`UPDATE address SET conversation = ${toFiller("conversation")}, place = ${toFiller("place")}`);
+  for (const table of OF_PEOPLE) sql.rows(`DELETE FROM ${table}`);
+}
+
+/** After an erasure no page keeps what a deleted row leaves in it. */
+function erasePeople(sql: SyncSql): void {
+  forgetPeople(sql);
+  remakeTables(sql, OF_PEOPLE);
+}
+
 function forgetSession(sql: SyncSql, session: string): void {
-  for (const table of ["deliveries", "parts", "turns", "early_changes"] as const) removeTexts(sql, table, "session = ?1", session);
+  for (const table of TEXTS) removeTexts(sql, table, "session = ?1", session);
   sql.rows("DELETE FROM messages WHERE session = ?", session);
   sql.rows("DELETE FROM buttons WHERE session = ?", session);
   // The generation stays, so that its external id is never given out twice.
   sql.rows("UPDATE sessions SET session = NULL WHERE session = ?", session);
-  const isLeft = ["deliveries", "parts", "turns", "sessions"].some((table) => {
-    const where = table === "sessions" ? "WHERE session IS NOT NULL" : "";
-    return sql.rows(`SELECT 1 FROM ${table} ${where} LIMIT 1`).length > 0;
-  });
-  // Who talks here is not kept either. The next delivery brings it.
-  if (!isLeft) for (const table of ["address", "times", "sent"]) sql.rows(`DELETE FROM ${table}`);
+  if (isBare(sql)) erasePeople(sql);
+}
+
+function empty(sql: SyncSql, until: number): void {
+  removeTexts(sql, "deliveries", "stored_at <= ?1", until);
+  removeTexts(sql, "parts", "created_at <= ?1", until);
+  for (const table of ["turns", "early_changes"] as const) removeTexts(sql, table, "seq > 0");
+  for (const table of ["messages", "buttons"]) sql.rows(`DELETE FROM ${table}`);
+  sql.rows("UPDATE sessions SET session = NULL");
+  if (isBare(sql)) erasePeople(sql);
 }

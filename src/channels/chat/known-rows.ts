@@ -160,5 +160,6 @@ export function createTimeRows(sql: SyncSql): ChatStore["times"] {
     readSent: () => JSON.parse(sql.rows<{ times: string }>("SELECT times FROM sent")[0]?.times ?? "[]") as number[],
     noteSent: (at) =>
       void sql.rows("INSERT INTO sent (one, times) VALUES (1, ?1) ON CONFLICT (one) DO UPDATE SET times = ?1", JSON.stringify(at)),
+    forget: (before) => void sql.rows("DELETE FROM times WHERE at < ?", before),
   };
 }

@@ -43,6 +43,7 @@ export function createDeliveryRows(sql: SyncSql): ChatStore["deliveries"] {
     claim: (id, at) =>
       sql.rows("INSERT INTO claims (id, at) VALUES (?, ?) ON CONFLICT (id) DO NOTHING RETURNING at", sha256Sync(id), at).length > 0,
     forgetClaims: (before) => void sql.rows("DELETE FROM claims WHERE at < ?", before),
+    lastClaim: () => sql.rows<{ at: number | null }>("SELECT max(at) AS at FROM claims")[0]?.at ?? null,
     add: (delivery, { session, at }) =>
       void sql.rows(
         "INSERT INTO deliveries (body, session, stored_at, attempts, not_before) VALUES (?, ?, ?, 0, ?)",

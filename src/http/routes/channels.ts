@@ -85,7 +85,8 @@ const remove = tenantRoute({
   scope: "channels:write",
   operationId: "deleteChannel",
   summary: "Delete a channel",
-  description: "Removes the channel with its secrets, paired users and log. Its webhooks are refused within 30 seconds. Its sessions stay.",
+  description:
+    "Removes the channel with its secrets, paired users and log, and empties its chats. Its webhooks are refused within 30 seconds. Its sessions stay.",
   refuses: ["channel_not_found"],
   request: { params: channelParams, headers: conditionHeaders },
   responses: { 204: { description: "Removed" } },

@@ -16,8 +16,12 @@ const MAX_REASON = 200;
 const MAX_ID = 256;
 
 export interface ChannelLog {
-  /** Call it inside a transaction. */
-  note(channel: string, entries: readonly ChannelLogEntry[], now: number): void;
+  /** `digest`: of a person of the channel. Call it inside a transaction. */
+  note(
+    channel: string,
+    entries: readonly ChannelLogEntry[],
+    input: { readonly now: number; readonly digest: (user: string) => string },
+  ): void;
   /** Call it inside a transaction. */
   count(channel: string, counts: readonly ChannelCount[], now: number): void;
   read(channel: string, query: ChannelLogQuery, now: number): Page<StoredChannelLog>;
@@ -70,10 +74,10 @@ export function createChannelLog(sql: SyncSql): ChannelLog {
     );
   }
   return {
-    note: (channel, entries, now) => {
-      for (const { id, at, kind, reason, delivery = null, session = null, turn = null } of entries)
+    note: (channel, entries, { now, digest }) => {
+      for (const { id, at, kind, reason, delivery = null, session = null, turn = null, user } of entries)
         sql.rows(
-          `INSERT INTO channel_log (channel, id, at, kind, reason, number, delivery, session, turn) VALUES (?, ?, ?, ?, ?, 1, ?, ?, ?)
+          `INSERT INTO channel_log (channel, id, at, kind, reason, number, delivery, session, turn, end_user) VALUES (?, ?, ?, ?, ?, 1, ?, ?, ?, ?)
            ON CONFLICT (channel, id) DO NOTHING`,
           channel,
           cut(id, MAX_ID),
@@ -83,6 +87,7 @@ export function createChannelLog(sql: SyncSql): ChannelLog {
           delivery === null ? null : cut(delivery, MAX_ID),
           session,
           turn,
+          user === undefined ? null : digest(user),
         );
       prune(channel, now);
     },

@@ -16,3 +16,6 @@ export const CHANNEL_TABLES: readonly string[] = [
     reason TEXT NOT NULL, number INTEGER NOT NULL, delivery TEXT, session TEXT, turn TEXT, UNIQUE (channel, id)) STRICT`,
   "CREATE INDEX channel_log_by_channel ON channel_log (channel, seq)",
 ];
+
+/** end_user: the digest of whom the line is about, as of a session's end user. Null: not known. */
+export const CHANNEL_LOG_PEOPLE: readonly string[] = ["ALTER TABLE channel_log ADD COLUMN end_user TEXT"];

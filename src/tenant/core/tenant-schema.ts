@@ -5,9 +5,9 @@
 
 import { AUDIT_NONCES, AUDIT_TABLES } from "../../audit/audit-tables";
 import type { SyncSql } from "../../lib/sync-sql";
-import { CHANNEL_TABLES } from "../channels/channel-tables";
+import { CHANNEL_LOG_PEOPLE, CHANNEL_TABLES } from "../channels/channel-tables";
 import { RETENTION_TABLES } from "../erasure/retention-tables";
-import { SESSION_CHAT_TABLES } from "../erasure/session-chats";
+import { LEFT_CHAT_TABLES, SESSION_CHAT_TABLES } from "../erasure/session-chats";
 import { BUDGET_TABLES } from "../limits/budget-tables";
 import { LIMIT_TABLES } from "../limits/limit-tables";
 import { PLACEMENT_TABLES } from "../shared/placement-store";
@@ -52,6 +52,8 @@ const migrations: readonly (readonly string[])[] = [
   WEBHOOK_TABLES,
   CHANNEL_TABLES,
   SESSION_CHAT_TABLES,
+  LEFT_CHAT_TABLES,
+  CHANNEL_LOG_PEOPLE,
 ];
 
 /** Reads without creating anything: clients can address an object by a made-up name, and that object must stay empty. */

@@ -14,6 +14,7 @@ import type { PolicyChoice } from "../../context/policy-choice";
 import type { CredentialView } from "../../contract/credential";
 import { startTimer } from "../../lib/timer";
 import { type ChannelLog, createChannelLog } from "../channels/channel-log";
+import { forgetPerson } from "../channels/channel-people";
 import { type ChannelStore, createChannelStore } from "../channels/channel-store";
 import { createPairingStore, type PairingStore } from "../channels/pairing";
 import { type CredentialStore, createCredentialStore } from "../credentials/credential-store";
@@ -182,6 +183,11 @@ export class Tenant {
   /** What the directory has in place of an end user's name. */
   digestEndUser(endUser: string): string {
     return digestEndUser(this.settings.identity().tenant, endUser);
+  }
+
+  /** Ends what the tenant's channels have of an end user that is erased. Call it inside a transaction. */
+  forgetPerson(endUser: string): void {
+    if (forgetPerson(this.#deps.sql, { endUser, digest: this.digestEndUser(endUser) })) this.upkeep.scrub.noteNow();
   }
 
   /** Runs `body` in a transaction, with the digest of the external id. */

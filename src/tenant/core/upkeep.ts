@@ -116,7 +116,12 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
   const set = (at: number): void => void storage.setAlarm(Math.max(at, 1));
   const adminActs = createAdminActs({ sql, tenant, record: deps.recordAdminActs, alarm: { get, set }, now: Date.now, log });
   const scrub = createTenantScrub({ sql, overwrite: deps.overwrite, alarm: { get, set }, now: Date.now, log });
-  const chats = createSessionChats({ sql, tenant, chats: deps.chats, noteScrub: () => scrub.note(), log });
+  const chats = createSessionChats({
+    ...{ sql, tenant, log, chats: deps.chats, isDeleted: deps.isDeleted },
+    noteScrub: () => scrub.note(),
+    alarm: { get, set },
+    now: Date.now,
+  });
   const exports = createExports({
     sql,
     directory: deps.directory,
@@ -221,7 +226,7 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
   const fileRemoval = createFileRemoval({ sql, files, store, alarm: { get, set }, now: Date.now, log });
   const nextDue = (): number =>
     Math.min(
-      ...[erasures, files, usageOutbox, exports, imports, retention, usageRetention, scrub, adminActs, webhooks].map(
+      ...[erasures, files, usageOutbox, exports, imports, retention, usageRetention, scrub, adminActs, webhooks, chats].map(
         (work) => work.nextDue() ?? Number.POSITIVE_INFINITY,
       ),
     );
@@ -270,10 +275,12 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
       await scrub.resume();
       await adminActs.resume();
       await webhooks.resume();
+      await chats.resume();
     },
     ring: async () => {
       await webhooks.run();
       await erasures.run();
+      await chats.run();
       await fileRemoval.run();
       await usageOutbox.drain();
       await outbox.drain();

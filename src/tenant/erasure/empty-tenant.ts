@@ -30,7 +30,7 @@ const KEPT = new Set([
 ]);
 const EXPORT_TABLES = ["exports", "export_parts", "export_sessions"];
 /** What the erasures of the sessions need. It goes last. */
-const NEEDED = new Set(["sessions", "files", "file_refs", "file_keeps", "usage_names", ...EXPORT_TABLES]);
+const NEEDED = new Set(["sessions", "files", "file_refs", "file_keeps", "usage_names", "session_chats", ...EXPORT_TABLES]);
 const TABLES =
   "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND name NOT LIKE '\\_cf\\_%' ESCAPE '\\'";
 
@@ -51,6 +51,7 @@ export function closeTenant(sql: SyncSql, at: number): void {
 export function emptyTenant(sql: SyncSql): void {
   sql.rows("DELETE FROM sessions");
   for (const table of EXPORT_TABLES) sql.rows(`DELETE FROM ${table}`);
+  sql.rows("DELETE FROM session_chats");
   sql.rows("DELETE FROM file_refs");
   sql.rows("DELETE FROM file_keeps");
   sql.rows("DELETE FROM files WHERE state <> 'uploading'");
