@@ -4,6 +4,8 @@ import { findTurnKey } from "../domain/call-owner";
 import type { KeyId } from "../domain/ids";
 import type { SessionState } from "../domain/state";
 import type { CountedFor } from "./ports";
+import { requestSubject } from "./rate-grants";
+import type { RateRule } from "./rate-meter";
 import type { SessionContent } from "./session-ports";
 
 /** Null or undefined: none, or none that limits count for. */
@@ -31,6 +33,10 @@ export function listLimits(name: keyof LimitSet["key"], { key, end_user }: Limit
     return id == null || limit == null ? [] : [{ of, id, limit }];
   });
 }
+
+/** The limits of requests a minute that apply. */
+export const listRequestRules = (user: LimitedUser, limits: LimitSet): readonly RateRule<keyof LimitSet>[] =>
+  listLimits("requests_per_minute", user, limits).map(({ of, id, limit }) => ({ of, subject: requestSubject(of, id), limit }));
 
 /** `key`: that asked for the call. Undefined: the key of the newest turn. */
 export function countFor(key: KeyId | undefined, state: SessionState, { readText }: Pick<SessionContent, "readText">): CountedFor {

@@ -1,9 +1,8 @@
 /** Admits requests by the rates of the caller's tenant, key and end user, and says in each answer how much of them is left. */
 import type { MiddlewareHandler } from "hono";
-import { listLimits } from "../app/limit-owners";
+import { listRequestRules } from "../app/limit-owners";
 import type { Principal } from "../app/principal";
-import { requestSubject } from "../app/rate-grants";
-import type { RateRule, RateState } from "../app/rate-meter";
+import type { RateState } from "../app/rate-meter";
 import type { LimitSet } from "../contract/limits";
 import type { HttpDeps, HttpEnv } from "./deps";
 import { sendProblem } from "./problem";
@@ -20,12 +19,8 @@ export async function readLimits({ tenant, access_token, limits }: Principal, de
 }
 
 /** Only the access tokens of an end user count for the end user. A key is the server's, whichever end user it speaks for. */
-const listRequestRules = ({ key, access_token }: Principal, limits: LimitSet): readonly RateRule<LimitOwner>[] =>
-  listLimits("requests_per_minute", { key, end_user: access_token?.reach.end_user }, limits).map(({ of, id, limit }) => ({
-    of,
-    subject: requestSubject(of, id),
-    limit,
-  }));
+const listRules = ({ key, access_token }: Principal, limits: LimitSet) =>
+  listRequestRules({ key, end_user: access_token?.reach.end_user }, limits);
 
 const toRefusal = ({ of, limit, ...state }: RateState<LimitOwner>, now: number): RateLimitError => ({
   code: "rate_limited",
@@ -38,7 +33,7 @@ const toRefusal = ({ of, limit, ...state }: RateState<LimitOwner>, now: number):
 /** Null without a limit: then nothing is asked. */
 async function admit(principal: Principal, deps: HttpDeps) {
   const limits = await readLimits(principal, deps);
-  const rules = limits ? listRequestRules(principal, limits) : [];
+  const rules = limits ? listRules(principal, limits) : [];
   return rules.length === 0 ? null : await deps.requestRates.admit(principal.tenant, rules);
 }
 

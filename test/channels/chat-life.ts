@@ -125,6 +125,7 @@ export class ChatWorld {
   code = "CODE-1234";
   file: Result<Part, { readonly reason: string }> = err({ reason: "none" });
   sessionRefusal: SessionRefusal | null = null;
+  takeRequest: (endUser: string) => Awaited<ReturnType<ChatDeps["takeRequest"]>> = () => null;
   alarmAt: number | null = null;
   lost = 0;
   chat: Chat;
@@ -177,6 +178,7 @@ export class ChatWorld {
         await this.findLife(session).service.erase({ tenant, session });
       },
       send: (request) => alive(this.#answer(JSON.parse(request.body ?? "{}") as OutboundAct)),
+      takeRequest: async (_, endUser) => this.takeRequest(endUser),
       takeFile: async () => this.file,
       overwrite: async () => {},
       log: notingLog(),

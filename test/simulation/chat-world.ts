@@ -216,6 +216,7 @@ export class ChatWorld {
       openSession: (_, wanted) => this.#openSession({ scope, object }, wanted),
       eraseSession: (_, session) => this.#eraseSession(scope, session),
       send: createPlatformClient({ fetch: this.platform.reachedBy(scope), schedule }),
+      takeRequest: async () => null,
       takeFile: async () => err({ reason: "none" }),
       overwrite: async () => {},
       log: this.#log(),

@@ -19,6 +19,9 @@ interface Written {
   readonly user?: string;
   readonly conversation?: string;
   readonly files?: readonly object[];
+  readonly language?: string;
+  /** In a group with others. */
+  readonly isGroup?: boolean;
   /** In place of a message. */
   readonly event?: object;
 }
@@ -57,10 +60,12 @@ export class ChannelChat {
     user = "ada",
     conversation = "room-1",
     files,
+    language = "en",
+    isGroup = false,
     event,
   }: Written): Promise<number> {
     const said = event ?? { message: { id: `m-${id}`, text, ...(files && { files }) } };
-    const body = JSON.stringify({ id, conversation, user: { id: user, name: "Ada", language: "en" }, ...said });
+    const body = JSON.stringify({ id, conversation, private: !isGroup, user: { id: user, name: "Ada", language }, ...said });
     const timestamp = String(Math.floor(Date.now() / 1_000));
     const signature = createHmac("sha256", KEY).update(`${id}.${timestamp}.${body}`).digest("base64");
     const headers = { "webhook-id": id, "webhook-timestamp": timestamp, "webhook-signature": `v1,${signature}` };

@@ -51,8 +51,18 @@ export interface WantedSession {
   readonly metadata: Readonly<Record<string, string>>;
 }
 
-/** Why there is no session: `again`: it may succeed later; `gone`: its id is spent; `refused`: it will not succeed by itself. */
-export type SessionRefusal = { readonly kind: "again" | "gone" | "refused"; readonly code: string };
+/**
+ * Why there is no session or turn: `again`: it may succeed later; `gone`: the session's id is spent; `brief`: a limit that passes soon; `refused`:
+ * it will not succeed by itself.
+ */
+export interface SessionRefusal {
+  readonly kind: "again" | "gone" | "brief" | "refused";
+  readonly code: string;
+  /** When it passes, epoch milliseconds. Absent: not known. */
+  readonly passes_at?: number;
+  /** Whose limit it is. */
+  readonly of?: "tenant" | "key" | "end_user";
+}
 
 export interface ChatDeps {
   readonly store: ChatStore;
@@ -73,6 +83,8 @@ export interface ChatDeps {
   /** Erases the session with all that is made of it. Throws while that cannot be begun. */
   readonly eraseSession: (tenant: TenantId, session: SessionId) => Promise<void>;
   readonly send: (request: PlatformRequest) => Promise<PlatformAnswer>;
+  /** Counts a request a minute of the tenant and of the end user. Null: admitted. A request that is refused does not count. */
+  readonly takeRequest: (tenant: TenantId, endUser: string) => Promise<Required<Pick<SessionRefusal, "passes_at" | "of">> | null>;
   /** Fetches a file of the platform and stores it as one of the tenant's. The same `key` stores it once. */
   readonly takeFile: (input: TakenFile) => Promise<Result<Part, { readonly reason: string }>>;
   /** Overwrites what deleted rows left. */
@@ -103,6 +115,8 @@ export const toMessageKey = (chat: string, message: string): string => JSON.stri
 /** A chat's object, for those who work in it. */
 export interface ChatHost {
   readonly deps: ChatDeps;
+  /** Places of deliveries that wait and were counted as requests. A life that ends counts them again. */
+  readonly counted: Set<number>;
   /** Null while the channel is not there, or cannot be opened. */
   openRoom(): Promise<ChatRoom | null>;
   /** Begins whatever there is to do. Call it after each change. */

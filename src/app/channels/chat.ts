@@ -23,6 +23,7 @@ const MESSAGE_TTL_MS = 30 * DAY_MS;
 
 export class Chat implements ChatHost {
   readonly deps: ChatDeps;
+  readonly counted = new Set<number>();
   readonly #workers: readonly Worker[];
   #alarmAt: number | null = null;
 

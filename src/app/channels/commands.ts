@@ -7,6 +7,7 @@ import type { Caller, SessionError } from "../session-api";
 import type { ReplyButton } from "./channel";
 import { toCaller } from "./chat-ports";
 import { eraseConversation } from "./forget";
+import { answerRefusal, toSessionRefusal } from "./refusals";
 import { say } from "./say";
 import { again, done, type Task, toDeliveryToken, toIdempotency, toPersonToken, type Worked } from "./task";
 import { findWords } from "./words";
@@ -90,6 +91,7 @@ async function compact(task: Task): Promise<Worked> {
   };
   const compacted = await current.api.compact(current.caller, asked);
   if (!compacted.ok && isPassing(compacted.error)) return again(compacted.error.code);
+  if (!compacted.ok && compacted.error.code === "budget_exhausted") return answerRefusal(task, toSessionRefusal(compacted.error));
   const isBegun = compacted.ok && compacted.value.kind !== "plan";
   return answer(task, (words) => (isBegun ? words.compacting : words.nothing_to_compact));
 }

@@ -48,11 +48,11 @@ async function followOne(chat: ChatHost, followed: ChatTurn): Promise<void> {
 }
 
 /** The channel was deleted, or cannot be opened. Its turns must not keep the object at work for ever. */
-function waitForRoom(chat: ChatHost, { turn, session, since }: ChatTurn): void {
+async function waitForRoom(chat: ChatHost, { turn, session, since }: ChatTurn): Promise<void> {
   const { store, now } = chat.deps;
   if (now() - since < GIVE_UP_MS) return store.turns.postpone(turn, now() + AWAIT_MS);
+  await noteInLog(chat, { id: `${turn}.end`, kind: "reply_failed", reason: "given up: channel_unavailable", session, turn });
   store.transaction(() => store.turns.remove(turn));
-  noteInLog(chat, { id: `${turn}.end`, kind: "reply_failed", reason: "given up: channel_unavailable", session, turn });
 }
 
 /** Shows the turn while it runs. A stream that breaks does no harm: the turn's report says how it ended. */

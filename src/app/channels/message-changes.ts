@@ -12,7 +12,7 @@ import type { ChatEvent } from "./channel";
 import { toCaller, toMessageKey } from "./chat-ports";
 import type { KnownMessage } from "./chat-store";
 import { keepEarly } from "./early-changes";
-import { answerRefusal, toSessionRefusal } from "./refusals";
+import { answerRefusal, refuseRequest, toSessionRefusal } from "./refusals";
 import { noteTurn, toSubmitted } from "./take-message";
 import { again, done, type Task, toIdempotency, type Worked } from "./task";
 
@@ -30,6 +30,8 @@ export async function applyEdit(task: Task, event: EditEvent): Promise<Worked> {
   const known = findKnown(task, event.message);
   if (!known) return isHeard(task) ? done(() => keepEarly(task, event.message, event.text)) : done();
   if (known.changed_at !== null && task.row.delivery.at < known.changed_at) return done();
+  const limited = await refuseRequest(task);
+  if (limited) return limited;
   const { store } = task.chat.deps;
   const isNewest = store.sessions.current() === known.session && store.messages.newest(known.session)?.key === known.key;
   return isNewest ? answerAgain(task, event, known) : replaceOlder(task, event, known);

@@ -45,7 +45,9 @@ function writeReply({ report, followed, room }: EndedTurn, { text, isEmpty }: Un
   const words = findTurnWords(room, followed);
   const { is_scheduled } = followed;
   const isTrimmed = notices.some(({ code }) => code === "history_trimmed");
-  const ending = status === "failed" || status === "interrupted" ? (is_scheduled ? words.schedule_failed : words.failed) : "";
+  const failed = is_scheduled ? words.schedule_failed : words.failed;
+  const why = report.failure?.kind === "budget" ? words.budget : failed;
+  const ending = status === "failed" || status === "interrupted" ? why : "";
   // A schedule may be told to say something only where there is something to say.
   const empty = isEmpty && status === "completed" && !is_scheduled ? words.empty : "";
   const notice = isTrimmed && status !== "stopped" ? `_${words.trimmed}_` : "";

@@ -12,7 +12,7 @@ import { ensureSession } from "./chat-session";
 import { runCommand } from "./commands";
 import { endingEarly, readCurrent } from "./early-changes";
 import { takeMessageFiles } from "./files";
-import { answerRefusal, toSessionRefusal } from "./refusals";
+import { answerRefusal, refuseRequest, sayOnce, toSessionRefusal } from "./refusals";
 import { keepAudience } from "./scheduled-turns";
 import { again, done, type Task, toDeliveryToken, toIdempotency, type Worked } from "./task";
 
@@ -40,9 +40,12 @@ async function takeCurrent(task: Task, event: ChatMessage, changed: Changed): Pr
   if (!isForBot(task, event)) return done();
   const refused = await refuseStranger(task, event);
   if (refused) return refused;
+  if (event.text.trim() === "" && event.files.length === 0) return done();
+  const limited = await refuseRequest(task);
+  if (limited) return limited;
   const command = event.command && task.room.channel.settings.commands.find((name) => name === event.command?.name);
   if (command) return runCommand(task, command);
-  return event.text.trim() === "" && event.files.length === 0 ? done() : askSession(task, event, changed);
+  return askSession(task, event, changed);
 }
 
 function isForBot({ room, row }: Task, { is_addressed }: ChatMessage): boolean {
@@ -56,8 +59,13 @@ async function askSession(task: Task, event: ChatMessage, { changed_at }: Change
   for (let tries = 0; tries < TRIES; tries++) {
     const session = await ensureSession(chat, { room: task.room, place, user });
     if (!session.ok) return answerRefusal(task, session.error);
-    const accepted = await submitTo(task, event, session.value);
-    if (accepted.ok) return done(() => noteTurn(task, { ...accepted.value, session: session.value, message: event.message, changed_at }));
+    const taken = await takeMessageFiles(task, event, session.value);
+    const accepted = await submitTo(task, event, { session: session.value, taken });
+    if (accepted.ok)
+      return done(() => {
+        noteTurn(task, { ...accepted.value, session: session.value, message: event.message, changed_at });
+        if (taken.isFull) tellFull(task, accepted.value.turn);
+      });
     if (!isGone(accepted.error)) return answerRefusal(task, toSessionRefusal(accepted.error));
     // The erasure takes what waits for it, but for a message that came after it.
     if (!chat.deps.store.deliveries.isWaiting(row.seq)) return done();
@@ -82,10 +90,22 @@ interface Submitted {
   readonly cursor: number | null;
 }
 
-async function submitTo(task: Task, event: ChatMessage, session: SessionId): Promise<Result<Submitted, SessionError>> {
+/** The model reads that a file is missing. The person reads why. */
+function tellFull(task: Task, turn: TurnId): void {
+  const tell = sayOnce(task, "files", null);
+  if (!tell) return;
+  tell();
+  task.chat.deps.store.turns.noteAnswered(turn);
+}
+
+interface Asked {
+  readonly session: SessionId;
+  readonly taken: Awaited<ReturnType<typeof takeMessageFiles>>;
+}
+
+async function submitTo(task: Task, event: ChatMessage, { session, taken }: Asked): Promise<Result<Submitted, SessionError>> {
   const { chat, room, row } = task;
   const { delivery } = row;
-  const taken = await takeMessageFiles(task, event, session);
   const parts: readonly Part[] = taken.text === "" ? taken.parts : [{ type: "text", text: taken.text }, ...taken.parts];
   const caller = toCaller(room.address, session);
   const about = { name: toWriter(task), client_id: toClientId(delivery, event), metadata: {}, said_at: null, incomplete: false };

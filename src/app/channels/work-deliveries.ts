@@ -30,7 +30,8 @@ async function workOne(chat: ChatHost, row: WaitingDelivery): Promise<void> {
   try {
     const room = await chat.openRoom();
     const worked = room ? await workDelivery({ chat, room, row }) : again("channel_unavailable");
-    if (worked.kind === "again") return await tryLater(chat, row, { reason: worked.reason, within: GIVE_UP_MS });
+    if (worked.kind === "again") return await tryLater(chat, row, { ...worked, within: GIVE_UP_MS });
+    chat.counted.delete(row.seq);
     store.transaction(() => {
       // An erasure may have taken the delivery meanwhile, with all that it would lead to.
       if (store.deliveries.isWaiting(row.seq)) worked.apply();
@@ -38,13 +39,19 @@ async function workOne(chat: ChatHost, row: WaitingDelivery): Promise<void> {
     });
   } catch (error) {
     log.warn("chat.delivery_failed", { error: toErrorName(error), attempts: row.attempts });
-    await tryLater(chat, row, { reason: toErrorName(error), within: GIVE_UP_FAULT_MS });
+    await tryLater(chat, row, { reason: toErrorName(error), at: null, within: GIVE_UP_FAULT_MS });
   }
 }
 
-async function tryLater(chat: ChatHost, row: WaitingDelivery, { reason, within }: { readonly reason: string; readonly within: number }) {
+interface Later {
+  readonly reason: string;
+  readonly at: number | null;
+  readonly within: number;
+}
+
+async function tryLater(chat: ChatHost, row: WaitingDelivery, { reason, at, within }: Later): Promise<void> {
   const { store, now } = chat.deps;
-  if (now() - row.stored_at < within) return store.deliveries.postpone(row.seq, now() + backOff(row.attempts, WAIT));
+  if (now() - row.stored_at < within) return store.deliveries.postpone(row.seq, at ?? now() + backOff(row.attempts, WAIT));
   const { delivery } = row;
   const { id, user } = delivery;
   const about = { delivery: id, user: user.id, session: row.session };

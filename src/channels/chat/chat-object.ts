@@ -7,6 +7,7 @@ import type { Act } from "../../app/audit-chain";
 import { Chat } from "../../app/channels/chat";
 import type { ChatDeps, TakenFile, WantedSession } from "../../app/channels/chat-ports";
 import { eraseSession } from "../../app/erase-session";
+import { listRequestRules } from "../../app/limit-owners";
 import { newId } from "../../app/new-id";
 import { findChannelFor, pairUserFor } from "../../channel-wiring";
 import type { SessionId, TenantId } from "../../domain/ids";
@@ -20,7 +21,7 @@ import { createSyncSql } from "../../lib/sync-sql";
 import { takeMethods } from "../../lib/take-methods";
 import { startTimer } from "../../lib/timer";
 import { createSessionList } from "../../read-model/queries";
-import { buildFileStore, sessionStub, tenantStub, toolFetchFor } from "../../wiring";
+import { buildFileStore, limitsFor, ratesFor, sessionStub, tenantStub, toolFetchFor } from "../../wiring";
 import { findAdapter } from "../adapters";
 import { chatCalls } from "./chat-calls";
 import { takeChatFile } from "./chat-files";
@@ -55,6 +56,7 @@ export class ChatObject extends DurableObject<Env> {
       openSession: (tenant, wanted) => openChatSession(buildOpening(env, tenant, wanted), wanted),
       eraseSession: (tenant, session) => eraseFor(env, tenant, session),
       send: createPlatformClient({ fetch, schedule: startTimer }),
+      takeRequest: (tenant, endUser) => takeRequest(env, tenant, endUser),
       takeFile: (taken) => takeFile(env, taken, { fetch, log }),
       overwrite: () => overwriteFreed(ctx.storage),
       log,
@@ -103,6 +105,14 @@ async function eraseFor(env: Env, tenant: TenantId, session: SessionId): Promise
     },
   );
   if (!erased.ok && erased.error.code !== "session_not_found") throw new Error(erased.error.code);
+}
+
+async function takeRequest(env: Env, tenant: TenantId, endUser: string): ReturnType<ChatDeps["takeRequest"]> {
+  const limits = await limitsFor(env)(tenant);
+  const rules = limits ? listRequestRules({ end_user: endUser }, limits) : [];
+  if (rules.length === 0) return null;
+  const { refused } = await ratesFor(env).admit(tenant, rules);
+  return refused && { of: refused.of, passes_at: refused.ends_at };
 }
 
 interface FileWorld {
