@@ -1414,7 +1414,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a channel
-         * @description Removes the channel with its secrets, paired users and log. Its webhooks are refused within 30 seconds. Its sessions stay.
+         * @description Removes the channel with its secrets, paired users and log, and empties its chats. Its webhooks are refused within 30 seconds. Its sessions stay.
          */
         delete: operations["deleteChannel"];
         options?: never;
