@@ -55,10 +55,15 @@ it("of a pairing, an access list, guesses and the log; others stay", async () =>
     sql.rows(`INSERT INTO channel_log (${columns}) VALUES ('desk', ?, 1, 'reply_failed', 'r', 1, ?, ?)`, ...values);
   }
 
-  expect(sql.transaction(() => forgetPerson(sql, { endUser: `telegram:${PERSON}`, digest: "digest of zqu" }))).toBe(true);
+  const unlisted: true[] = [];
+  expect(
+    sql.transaction(() =>
+      forgetPerson(sql, { endUser: `telegram:${PERSON}`, digest: "digest of zqu", unlisted: () => unlisted.push(true) }),
+    ),
+  ).toBe(true);
   await overwrite();
 
-  expect(countMarks()).toBe(0);
+  expect([countMarks(), unlisted]).toEqual([0, [true]]);
   expect(sql.rows("SELECT user FROM channel_users ORDER BY user")).toEqual([{ user: "eve" }, { user: "joe" }]);
   expect(sql.rows("SELECT id FROM channel_log ORDER BY seq")).toEqual([{ id: "of eve" }, { id: "of joe" }]);
   expect(sql.rows<{ settings: string }>("SELECT settings FROM channels")[0]?.settings).toContain('"users":["eve","joe"]');
@@ -69,8 +74,8 @@ it("of the same id on another platform is another person", () => {
   const settings = JSON.stringify({ type: "slack", access: { mode: "allow_list", users: [PERSON] } });
   sql.rows("INSERT INTO channels (name, settings, secrets, created_at, updated_at) VALUES ('desk', ?, '[]', 1, 1)", settings);
 
-  expect(sql.transaction(() => forgetPerson(sql, { endUser: `telegram:${PERSON}`, digest: "d" }))).toBe(false);
-  expect(sql.transaction(() => forgetPerson(sql, { endUser: PERSON, digest: "d" }))).toBe(false);
+  expect(sql.transaction(() => forgetPerson(sql, { endUser: `telegram:${PERSON}`, digest: "d", unlisted: () => {} }))).toBe(false);
+  expect(sql.transaction(() => forgetPerson(sql, { endUser: PERSON, digest: "d", unlisted: () => {} }))).toBe(false);
   expect(countMarks()).toBeGreaterThan(0);
 });
 

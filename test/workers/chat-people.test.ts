@@ -128,6 +128,21 @@ describe("the erasure of an end user who talked to a bot", () => {
     expect((await chat.taken(before + 1)).at(-1)?.text).toBe(EN.pair);
   });
 
+  it("ends an export of the tenant with an access list that names the person, and no other", async () => {
+    const chat = await newChannelChat({ access: { mode: "allow_list", users: [toPerson()] } });
+    const makeExport = async (settings: boolean) =>
+      (await readBody<{ id: string }>(await chat.tenant.call("POST", "/v1/exports", { of: "tenant", settings }), 202)).id;
+    await makeExport(true);
+    const plain = await makeExport(false);
+
+    await eraseUser(chat, "telegram:4711");
+    const list = async () => (await readBody<Page<{ id: string }>>(await chat.tenant.call("GET", "/v1/exports"))).data.map(({ id }) => id);
+    expect(await list()).toHaveLength(2);
+    await eraseUser(chat, `generic:${toPerson()}`);
+
+    expect(await list()).toEqual([plain]);
+  });
+
   it("leaves another person's pairing, conversation and lines of the log", async () => {
     const chat = await newChannelChat({ access: { mode: "pairing", users: ["eve"] } });
     await chat.says({ text: "Hello, Eve." }, { text: "Again." });

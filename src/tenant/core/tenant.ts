@@ -187,7 +187,9 @@ export class Tenant {
 
   /** Ends what the tenant's channels have of an end user that is erased. Call it inside a transaction. */
   forgetPerson(endUser: string): void {
-    if (forgetPerson(this.#deps.sql, { endUser, digest: this.digestEndUser(endUser) })) this.upkeep.scrub.noteNow();
+    const { exports, scrub } = this.upkeep;
+    const person = { endUser, digest: this.digestEndUser(endUser), unlisted: () => exports.endOfChannels() };
+    if (forgetPerson(this.#deps.sql, person)) scrub.noteNow();
   }
 
   /** Runs `body` in a transaction, with the digest of the external id. */

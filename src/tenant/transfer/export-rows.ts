@@ -209,6 +209,11 @@ export function createExportRows(sql: SyncSql) {
       sql
         .rows<{ id: string }>("SELECT id FROM exports WHERE subject_kind = 'end_user' AND subject = ?", endUser)
         .map((row) => toExportId(row.id)),
+    /** The exports that hold settings of this kind, in any state. */
+    listWith: (kind: SettingKind): readonly ExportId[] =>
+      sql
+        .rows<{ id: string }>("SELECT id FROM exports WHERE ' ' || settings || ' ' LIKE ?", `% ${kind} %`)
+        .map((row) => toExportId(row.id)),
     /** The exports that held the session, and whose bytes are not known to be gone. */
     listRemovedFor: (session: SessionId): readonly ExportId[] =>
       sql

@@ -51,6 +51,8 @@ export interface Exports {
   takeOut(session: SessionId, seq: number | null): void;
   /** Ends the exports of an erased end user: each names the end user. Call it inside a transaction. */
   endOf(endUser: string): void;
+  /** Ends the exports that hold channels: an access list among these named an erased person. Call it inside a transaction. */
+  endOfChannels(): void;
   /** Removes the exports that an erasure ended because they held the session. Returns how many could not be removed now. Never rejects. */
   removeHeld(session: SessionId): Promise<number>;
   /** Removes all exports of a deleted tenant. Rejects when one could not be removed. */
@@ -251,6 +253,9 @@ export function createExports(deps: ExportDeps): Exports {
     },
     endOf: (endUser) => {
       for (const id of rows.listOfEndUser(endUser)) rows.setState(id, "removed", now());
+    },
+    endOfChannels: () => {
+      for (const id of rows.listWith("channel")) rows.setState(id, "removed", now());
     },
     removeAll: async () => {
       for (const id of rows.listAll()) await removeNow({ id, upload: rows.upload(id) });
