@@ -64,6 +64,7 @@ describe("a signature of Standard Webhooks", () => {
     ["that is no base64", { "webhook-signature": "v1,*" }, "wrong"],
     ["whose id was sent twice", { "webhook-id": `${EXAMPLE.id}, ${EXAMPLE.id}` }, "wrong"],
     ["whose time was sent twice", { "webhook-timestamp": `${EXAMPLE.timestamp}, ${EXAMPLE.timestamp}` }, "wrong"],
+    ["that was sent twice", { "webhook-signature": `${EXAMPLE.signature}, ${EXAMPLE.signature}` }, "wrong"],
     ["whose time is no number", { "webhook-timestamp": "soon" }, "wrong"],
     ["behind eight others", { "webhook-signature": [...Array(8).fill(WRONG), EXAMPLE.signature].join(" ") }, "wrong"],
     ["among others, as while a secret is rotated", { "webhook-signature": `v1a,abc ${WRONG} ${EXAMPLE.signature}` }, "verified"],

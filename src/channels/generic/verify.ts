@@ -27,6 +27,8 @@ function joinBytes(head: string, body: Uint8Array<ArrayBuffer>): Uint8Array<Arra
 /** The id and the time are parts of what is signed, between full stops: an id with one could be read in two ways. */
 const WEBHOOK_ID = /^[\x21-\x2d\x2f-\x7e]{1,256}$/;
 const TIMESTAMP = /^\d{1,12}$/;
+/** A header that was sent twice has its values joined so. Spaces alone stand between the signatures of one header. */
+const JOINED = /,\s/;
 
 interface SignedHeaders {
   readonly id: string;
@@ -37,7 +39,7 @@ interface SignedHeaders {
 export function readSignedHeaders(headers: Headers): SignedHeaders | "unsigned" | "wrong" {
   const [id, timestamp, signature] = [headers.get("webhook-id"), headers.get("webhook-timestamp"), headers.get("webhook-signature")];
   if (!id || !timestamp || !signature) return "unsigned";
-  return WEBHOOK_ID.test(id) && TIMESTAMP.test(timestamp) ? { id, timestamp, signature } : "wrong";
+  return WEBHOOK_ID.test(id) && TIMESTAMP.test(timestamp) && !JOINED.test(signature) ? { id, timestamp, signature } : "wrong";
 }
 
 /** Signatures of versions that are not known are passed over, as the specification asks. */
