@@ -41,6 +41,7 @@ async function readText(request: IncomingMessage): Promise<string> {
   return Buffer.concat(pieces).toString("utf8");
 }
 
+const files: { readonly type: string; readonly bytes: Uint8Array }[] = [];
 const FILE = "The opening hours are nine to five.";
 
 async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -55,6 +56,8 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
       await new Promise<void>((resolve) => room.waiting.push(resolve));
     return void send(200, room.taken);
   }
+  const file = name === "files" ? files[Number(act)] : undefined;
+  if (file) return void response.writeHead(200, { "content-type": file.type }).end(file.bytes);
   if (act === "file") return void response.writeHead(200, { "content-type": "text/plain" }).end(FILE);
   const text = await readText(request);
   if (act === "script") {
@@ -71,7 +74,17 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   send(status, { message_id: `m${room.taken.length}` }, headers);
 }
 
-export async function startChatPlatform(): Promise<{ readonly url: string; close(): Promise<void> }> {
+export interface ChatPlatform {
+  readonly url: string;
+  /** What an address took, for tests in this process. */
+  taken(name: string): readonly TakenReply[];
+  script(name: string, script: PlatformScript): void;
+  /** Returns the file's address. */
+  addFile(bytes: Uint8Array, type: string): string;
+  close(): Promise<void>;
+}
+
+export async function startChatPlatform(): Promise<ChatPlatform> {
   const server = createServer((request, response) => {
     answer(request, response).catch(() => response.destroy());
   });
@@ -80,6 +93,9 @@ export async function startChatPlatform(): Promise<{ readonly url: string; close
   if (typeof address !== "object" || address === null) throw new Error("The chat platform has no port.");
   return {
     url: `http://127.0.0.1:${address.port}`,
+    taken: (name) => findRoom(name).taken,
+    addFile: (bytes, type) => `http://127.0.0.1:${address.port}/files/${files.push({ bytes, type }) - 1}`,
+    script: (name, script) => void findRoom(name).script.push(script),
     close: async () => {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

@@ -1,0 +1,4 @@
+import { describeChannel } from "../contract/describe-channel";
+import { discordDriver } from "../contract/discord-driver";
+
+describeChannel(discordDriver);

@@ -1,0 +1,4 @@
+import { describeChannel } from "../contract/describe-channel";
+import { genericDriver } from "../contract/generic-driver";
+
+describeChannel(genericDriver);

@@ -1,0 +1,4 @@
+import { describeChannel } from "../contract/describe-channel";
+import { whatsappDriver } from "../contract/whatsapp-driver";
+
+describeChannel(whatsappDriver);
