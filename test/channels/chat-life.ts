@@ -59,7 +59,8 @@ export function createTestAdapter(traits: ChannelTraits): ChannelAdapter<unknown
     verify: async () => "verified",
     parse: () => ({ kind: "malformed", detail: "" }),
     render: (markdown) => ({ text: markdown, plain: markdown }),
-    build: (act) => ({ method: "POST", url: "https://platform.test", headers: {}, body: JSON.stringify(act) }),
+    build: (act) =>
+      act.type === "withdraw" ? null : { method: "POST", url: "https://platform.test", headers: {}, body: JSON.stringify(act) },
     read: (_, response) => readAnswer(response ? { kind: "answered", response } : { kind: "no_answer" }),
     buildFileRequest: () => null,
     readFile: () => ({ kind: "failed", reason: "none" }),

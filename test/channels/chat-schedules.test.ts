@@ -298,8 +298,10 @@ it("an object of the build before goes on with its turns, knows no place yet, an
     "sessions DROP COLUMN followed",
     "turns DROP COLUMN is_scheduled",
     "turns DROP COLUMN since",
+    "messages DROP COLUMN changed_at",
   ])
     world.sql.rows(`ALTER TABLE ${column}`);
+  world.sql.rows("DROP TABLE early_changes");
   world.sql.rows("UPDATE schema_version SET version = 1");
   world.die();
   await world.answer("No.");

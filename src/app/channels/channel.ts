@@ -122,6 +122,8 @@ export type OutboundAct =
       readonly is_plain: boolean;
     }
   | { readonly type: "typing"; readonly place: ChatPlace }
+  /** Takes away the sign that an answer comes, because none does. Nothing was sent in answer to the delivery that `place` is from. */
+  | { readonly type: "withdraw"; readonly operation: string; readonly place: ChatPlace }
   /** Ends the button's waiting state. `delivery`: the event's id. */
   | { readonly type: "acknowledge_button"; readonly place: ChatPlace; readonly delivery: string };
 

@@ -57,7 +57,8 @@ export interface OutboundPart {
   readonly session: SessionId | null;
   readonly turn: TurnId | null;
   readonly place: ChatPlace;
-  readonly markdown: string;
+  /** Null: there is no answer, and the sign that one comes is taken away. */
+  readonly markdown: string | null;
   readonly buttons: readonly ReplyButton[];
   /** The platform's id of the message that it replaces. Null: it is a new message. */
   readonly edits: string | null;

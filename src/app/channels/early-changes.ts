@@ -42,9 +42,10 @@ export function readCurrent({ chat: { deps }, row: { delivery } }: Task, event: 
 export function endingEarly({ chat: { deps }, row: { delivery } }: Task, { message }: MessageEvent, worked: Worked): Worked {
   if (worked.kind === "again") return worked;
   const key = toMessageKey(delivery.place.chat, message);
+  if (deps.store.early.find(key)?.text == null) return worked;
   return done(() => {
-    worked.apply();
-    if (deps.store.early.find(key)?.text != null) deps.store.early.remove(key);
+    worked.apply?.();
+    deps.store.early.remove(key);
   });
 }
 

@@ -7,6 +7,7 @@ import { readTurnFrames } from "./hear-turn";
 import { LiveReply } from "./live-reply";
 import { buildReplyParts, type EndedTurn, isOver } from "./reply";
 import { noteInLog } from "./say";
+import { withdrawTurn } from "./withdraw";
 
 /** How often a turn is looked at that cannot be heard. */
 const POLL_MS = 5_000;
@@ -40,7 +41,11 @@ async function followOne(chat: ChatHost, followed: ChatTurn): Promise<void> {
   const known = store.turns.find(turn);
   // Another turn took its place, or its session was erased.
   if (!known) return;
-  if (!report.ok) return store.transaction(() => store.turns.remove(turn));
+  if (!report.ok)
+    return store.transaction(() => {
+      store.turns.remove(turn);
+      withdrawTurn(chat, room, known);
+    });
   const { value } = report;
   if (value.status === "awaiting_tools") return await askForApproval(chat, { room, followed: known, report: value }, now() + AWAIT_MS);
   if (!isOver(value)) return store.turns.postpone(turn, now() + POLL_MS);
@@ -86,5 +91,6 @@ async function endTurn(chat: ChatHost, ended: EndedTurn): Promise<void> {
     if (!store.turns.find(turn)) return;
     store.turns.remove(turn);
     for (const part of parts) store.parts.add(part, now());
+    if (parts.length === 0) withdrawTurn(chat, ended.room, ended.followed);
   });
 }

@@ -1,5 +1,6 @@
 /** Erases a conversation for its person: all sessions that it ever had. */
 import type { Task } from "./task";
+import { withdrawTurn } from "./withdraw";
 
 /**
  * Throws while an erasure cannot be begun: then the delivery is tried again. What came behind the command is of the next conversation, so that
@@ -9,6 +10,8 @@ export async function eraseConversation({ chat, room, row }: Task): Promise<void
   const { store, eraseSession } = chat.deps;
   const sessions = store.sessions.list();
   store.transaction(() => {
+    // The erasure takes the turns, and with them all that is known of who waits.
+    for (const turn of sessions.flatMap((session) => store.turns.list(session))) withdrawTurn(chat, room, { ...turn, session: null });
     if (store.sessions.current()) store.sessions.leave();
     store.deliveries.release(row.seq);
   });

@@ -55,6 +55,7 @@ async function sendOne(chat: ChatHost, room: ChatRoom, part: WaitingPart): Promi
 const isRepeatable = ({ adapter }: ChatRoom, { edits }: WaitingPart): boolean => edits !== null || adapter.traits.is_idempotent;
 
 function toAct({ adapter }: ChatRoom, { operation, place, markdown, buttons, is_plain, edits, is_first }: WaitingPart): OutboundAct {
+  if (markdown === null) return { type: "withdraw", operation, place };
   const text = adapter.render(markdown);
   const said = { operation, place, text, buttons, is_plain };
   return edits === null ? { type: "send", ...said, is_first } : { type: "edit", message: edits, ...said };

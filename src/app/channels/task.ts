@@ -5,12 +5,12 @@ import type { ChatUser, Delivery } from "./channel";
 import type { ChatHost, ChatRoom } from "./chat-ports";
 import type { WaitingDelivery } from "./chat-store";
 
-/** What a delivery leads to: rows, written in the transaction that ends it. `again`: it is tried later; `at` null: ever less often. */
+/** What a delivery leads to: rows, written in the transaction that ends it. Null: nothing. `again`: it is tried later; `at` null: ever less often. */
 export type Worked =
-  | { readonly kind: "done"; readonly apply: () => void }
+  | { readonly kind: "done"; readonly apply: (() => void) | null }
   | { readonly kind: "again"; readonly reason: string; readonly at: number | null };
 
-export const done = (apply: () => void = () => {}): Worked => ({ kind: "done", apply });
+export const done = (apply: (() => void) | null = null): Worked => ({ kind: "done", apply });
 export const again = (reason: string, at: number | null = null): Worked => ({ kind: "again", reason, at });
 
 /** One delivery while it is worked on. */

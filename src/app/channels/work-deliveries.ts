@@ -9,6 +9,7 @@ import { applyDeletion, applyEdit } from "./message-changes";
 import { noteInLog, say } from "./say";
 import { takeMessage } from "./take-message";
 import { again, type Task, type Worked } from "./task";
+import { withdrawDelivery } from "./withdraw";
 
 const WAIT = { first: 1_000, longest: 5 * 60_000 } as const;
 /** How long a delivery is tried. */
@@ -34,7 +35,10 @@ async function workOne(chat: ChatHost, row: WaitingDelivery): Promise<void> {
     chat.counted.delete(row.seq);
     store.transaction(() => {
       // An erasure may have taken the delivery meanwhile, with all that it would lead to.
-      if (store.deliveries.isWaiting(row.seq)) worked.apply();
+      if (store.deliveries.isWaiting(row.seq)) {
+        if (worked.apply) worked.apply();
+        else if (room) withdrawDelivery({ chat, room, row });
+      }
       store.deliveries.remove(row.seq);
     });
   } catch (error) {

@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { ActOutcome, FileStep, OutboundAct, PlatformResponse } from "../../app/channels/channel";
 import { readDiscordTarget } from "./place";
 import { discordId } from "./reading";
-import { chooseWay, findOtherWay, UNKNOWN_WEBHOOK } from "./ways";
+import { chooseWay, findOtherWay, isWithdrawn, UNKNOWN_WEBHOOK } from "./ways";
 
 const message = z.object({ id: discordId });
 const refusal = z.object({ code: z.number().int().nonnegative() });
@@ -26,7 +26,8 @@ export function readDiscordAnswer(act: OutboundAct, response: PlatformResponse |
   if (status === TIMED_OUT) return { kind: "unknown", reason: `status ${status}` };
   if (status >= 500) return { kind: "failed", reason: `status ${status}` };
   const code = refusal.safeParse(body).data?.code ?? 0;
-  return isTooEarly(act, code, response.headers) ? { kind: "rate_limited", retry_in_ms: EARLY_MS } : judgeRefusal(act, status, code);
+  if (isTooEarly(act, code, response.headers)) return { kind: "rate_limited", retry_in_ms: EARLY_MS };
+  return isWithdrawn(act, code) ? { kind: "done", message: null } : judgeRefusal(act, status, code);
 }
 
 /**
@@ -34,7 +35,8 @@ export function readDiscordAnswer(act: OutboundAct, response: PlatformResponse |
  * that from a token which never became valid, because the answer came late.
  */
 function isTooEarly(act: OutboundAct, code: number, headers: Headers): boolean {
-  if (act.type !== "send" || chooseWay(act) === "channel" || code !== UNKNOWN_WEBHOOK) return false;
+  const isByToken = act.type === "withdraw" || (act.type === "send" && chooseWay(act) !== "channel");
+  if (!isByToken || code !== UNKNOWN_WEBHOOK) return false;
   const age = Date.parse(headers.get("date") ?? "") - readDiscordTarget(act.place).asked_at;
   return age < MOST_EARLY_MS;
 }

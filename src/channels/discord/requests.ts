@@ -36,6 +36,8 @@ export function buildDiscordRequest(act: OutboundAct, credentials: DiscordCreden
       return buildEdit(act, credentials);
     case "typing":
       return buildTyping(act, credentials);
+    case "withdraw":
+      return buildWithdrawal(act, credentials);
     case "acknowledge_button":
       // The answer to the interaction ends the waiting state.
       return null;
@@ -78,6 +80,13 @@ function buildTyping(act: Extract<OutboundAct, { type: "typing" }>, credentials:
   return call(credentials, { method: "POST", path: `${toChannelPath(act)}/typing` });
 }
 
+/** The message that shows that the bot is thinking stays until it is filled or deleted. */
+function buildWithdrawal({ place }: Placed, credentials: DiscordCredentials): PlatformRequest | null {
+  const { is_thinking, token } = readDiscordTarget(place);
+  if (!is_thinking || token === null) return null;
+  return call(credentials, { method: "DELETE", path: `${toWebhookPath({ place }, credentials)}/messages/@original` });
+}
+
 type Placed = Pick<OutboundAct, "place">;
 
 const toChannelPath = ({ place }: Placed): string => `/channels/${encodeURIComponent(readDiscordTarget(place).channel)}`;
@@ -86,7 +95,7 @@ const toWebhookPath = ({ place }: Placed, { application_id }: DiscordCredentials
   `/webhooks/${application_id}/${encodeURIComponent(readDiscordTarget(place).token ?? "")}`;
 
 interface Call {
-  readonly method: "POST" | "PATCH";
+  readonly method: "POST" | "PATCH" | "DELETE";
   readonly path: string;
   readonly body?: object;
 }

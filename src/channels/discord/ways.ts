@@ -8,7 +8,7 @@ import { type DiscordTarget, readDiscordTarget, withDiscordTarget } from "./plac
  */
 type Way = "original" | "follow_up" | "channel";
 
-export function chooseWay(act: Exclude<OutboundAct, { type: "acknowledge_button" }>): Way {
+export function chooseWay(act: Exclude<OutboundAct, { type: "acknowledge_button" | "withdraw" }>): Way {
   const { token, is_thinking, may_write } = readDiscordTarget(act.place);
   if (act.type === "send" && act.is_first && is_thinking && token !== null) return "original";
   return token !== null && !may_write ? "follow_up" : "channel";
@@ -25,6 +25,10 @@ const INVALID_WEBHOOK_TOKEN = 50_027;
 /** A token is valid for 15 minutes. Discord's answer says that it is over, so that no clock need be right. */
 const TOKEN_OVER = new Set([UNKNOWN_WEBHOOK, UNKNOWN_INTERACTION, INVALID_WEBHOOK_TOKEN]);
 const NO_ACCESS = new Set([UNKNOWN_CHANNEL, MISSING_ACCESS, MISSING_PERMISSIONS]);
+
+/** Nothing shows any more that the bot is thinking: a person deleted the message, or the token is over. */
+export const isWithdrawn = (act: OutboundAct, code: number): boolean =>
+  act.type === "withdraw" && (code === UNKNOWN_MESSAGE || TOKEN_OVER.has(code));
 
 /** The same place, to which another way leads. Null: there is none. Each step takes a way from the target, so that the steps end. */
 export function findOtherWay(act: OutboundAct, code: number): ChatPlace | null {

@@ -28,6 +28,9 @@ export function buildSlackRequest(act: OutboundAct, credentials: SlackCredential
       return call(credentials, "chat.update", { channel: readTarget(act.place).channel, ts: act.message, ...toContent(act) });
     case "typing":
       return buildStatus(act, credentials);
+    case "withdraw":
+      // Slack takes the status away by itself.
+      return null;
     case "acknowledge_button":
       // The answer to the interaction's request ends the waiting state.
       return null;

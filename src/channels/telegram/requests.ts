@@ -6,7 +6,7 @@ import { BUTTON_PREFIX } from "./parse";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-export function buildTelegramRequest(act: OutboundAct, credentials: TelegramCredentials): PlatformRequest {
+export function buildTelegramRequest(act: OutboundAct, credentials: TelegramCredentials): PlatformRequest | null {
   switch (act.type) {
     case "send":
       return toCall("sendMessage", { ...toTarget(act.place), ...toText(act), ...toKeyboard(act.buttons) }, credentials);
@@ -17,6 +17,8 @@ export function buildTelegramRequest(act: OutboundAct, credentials: TelegramCred
     }
     case "typing":
       return toCall("sendChatAction", { ...toTarget(act.place), action: "typing" }, credentials);
+    case "withdraw":
+      return null;
     case "acknowledge_button":
       return toCall("answerCallbackQuery", { callback_query_id: act.delivery.replace(BUTTON_PREFIX, "") }, credentials);
     default:

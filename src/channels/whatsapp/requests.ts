@@ -32,6 +32,7 @@ export function buildWhatsAppRequest(act: OutboundAct, credentials: WhatsAppCred
     }
     case "edit":
     case "acknowledge_button":
+    case "withdraw":
       // WhatsApp lets no business edit a message, and a pressed button does not wait.
       return null;
     default:

@@ -275,6 +275,18 @@ describe("Discord's interactions", () => {
     expect(server.isTyping(channel)).toBe(true);
     expect(discord.build({ type: "acknowledge_button", place, delivery: "1" }, credentials)).toBeNull();
   });
+
+  test("the message that the bot is thinking is deleted, and one that is gone or whose token is over counts as deleted", async () => {
+    const place = await ask();
+    const withdraw = { type: "withdraw", operation: "op", place } as const;
+    expect(await perform(withdraw)).toEqual({ kind: "done", message: null });
+    expect(contents()).toEqual([]);
+    expect(await perform(withdraw)).toEqual({ kind: "done", message: null });
+    now += 15 * 60_000;
+    expect(await perform(withdraw)).toEqual({ kind: "done", message: null });
+    const shown = { ...withdraw, place: { ...place, target: { ...place.target, is_thinking: 0 } } };
+    expect(discord.build(shown, credentials)).toBeNull();
+  });
 });
 
 describe("Discord's limits and failures", () => {

@@ -135,6 +135,13 @@ export class RestApi {
     return opened.state === "answered" ? opened : fail(404, UNKNOWN_WEBHOOK);
   }
 
+  #removeOriginal({ channel, original }: Opened, message: string | undefined): ApiAnswer {
+    const { channels } = this.#platform;
+    if (message !== "@original" || original === null || !channels.findMessage(channel, original)) return fail(404, UNKNOWN_MESSAGE);
+    channels.remove(channel, original);
+    return { status: 204 };
+  }
+
   #callWebhook(call: {
     readonly method: string;
     readonly body: unknown;
@@ -144,10 +151,11 @@ export class RestApi {
   }): ApiAnswer {
     const opened = this.#findToken(call.token, call.application);
     if ("status" in opened) return opened;
-    const checked = checkMessage(call.body);
-    if (!checked.ok) return fail(400, checked.error);
+    if (call.method === "DELETE") return this.#removeOriginal(opened, call.message);
     const { channel } = opened;
     const original = this.#platform.channels.findMessage(channel, opened.original ?? "");
+    const checked = checkMessage(call.body);
+    if (!checked.ok) return fail(400, checked.error);
     // Discord documents this as deprecated: a follow-up fills the message that says that the bot is thinking.
     const isFilling = call.method === "POST" && original?.isThinking;
     if (call.method === "PATCH" || isFilling) {
