@@ -34,6 +34,8 @@ export class Courier {
   /** Answers that no crash explains, by status. */
   readonly refusals = new Map<number, string>();
   posts = 0;
+  /** Posts that the server answered, whatever it said. */
+  heard = 0;
   readonly #seed: number;
   readonly #underWay = new Set<Promise<void>>();
   #echoes = 0;
@@ -115,6 +117,7 @@ export class Courier {
     try {
       const response = await fetch(url, request);
       const text = await response.text();
+      this.heard += 1;
       const isRefused = response.status >= 400 && response.status < 500;
       if (isRefused) this.refusals.set(response.status, text.slice(0, 300));
       return response.status;

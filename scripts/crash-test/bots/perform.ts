@@ -146,6 +146,24 @@ const waitForShare =
     while (courier.answered < (deliveries * (kill - 1)) / kills) await delay(LOOK_MS);
   };
 
+interface Network {
+  readonly courier: Courier;
+  readonly platforms: readonly Platform[];
+  readonly hooks: ReadonlyMap<string, string>;
+}
+
+/** Gives the courier what a platform posted. */
+function createSender({ courier, platforms, hooks }: Network): (name: string, posted: Posted) => void {
+  return (name, posted) => {
+    const platform = platforms.find((each) => each.name === name);
+    const url = hooks.get(name);
+    if (!platform || url === undefined) throw new Error(`There is no platform ${name}.`);
+    const { body } = posted;
+    const sign = (attempt: number) => platform.sign(posted, attempt);
+    courier.carry({ url, body, mark: readQuestion(body), deadlineMs: platform.deadlineMs, sign });
+  };
+}
+
 export async function performBots(sandbox: Sandbox, options: BotOptions): Promise<BotRun> {
   const planned = drawPlan(options, Math.max(LEAST_DURATION, options.kills * CYCLE));
   const chats = countChats(options.deliveries);
@@ -159,19 +177,7 @@ export async function performBots(sandbox: Sandbox, options: BotOptions): Promis
     const connection = await createTenant(server.url, sandbox.adminKey);
     await putModel(connection, model);
     const hooks = await putChannels(connection, platforms);
-    send = (name, posted) => {
-      const platform = platforms.find((each) => each.name === name);
-      const url = hooks.get(name);
-      if (!platform || url === undefined) throw new Error(`There is no platform ${name}.`);
-      const { deadlineMs } = platform;
-      courier.carry({
-        url,
-        body: posted.body,
-        mark: readQuestion(posted.body),
-        deadlineMs,
-        sign: (attempt) => platform.sign(posted, attempt),
-      });
-    };
+    send = createSender({ courier, platforms, hooks });
     const raging = rage(sandbox, server, {
       ...options,
       random: createRandom(options.seed),

@@ -12,14 +12,14 @@ export function reportBots({ planned, courier, waiting, evidence }: BotRun, { ki
   const doubts = [...verdict.doubts.values()].reduce((sum, each) => sum + each, 0);
   const of = [...verdict.doubts].map(([platform, count]) => `${platform} ${count}`).join(", ");
   const refused = [...courier.refusals].map(([status, text]) => `a delivery was refused with ${status}: ${text}`);
-  const idle = kills > 0 && courier.posts <= planned.length ? ["no delivery came twice: nothing was tested"] : [];
+  const idle = kills > 0 && courier.heard <= planned.length ? ["no delivery came twice: nothing was tested"] : [];
   const proven = (verdict.doubts.get("generic") ?? 0) > 0 ? ["a reply to a system that recognises repetitions is in doubt"] : [];
   const unfinished = waiting > 0 ? [`${waiting} rows still wait in the chats' objects`] : [];
   const faults = [...lost, ...doubled, ...reordered, ...other, ...refused, ...idle, ...proven, ...unfinished];
   print(
     [
       `deliveries    ${planned.length}`,
-      `posts         ${courier.posts}`,
+      `posts         ${courier.posts}, of which ${courier.heard} were answered`,
       `kills         ${kills}`,
       `turns         ${verdict.turns}`,
       `replies       ${verdict.replies}`,

@@ -1,5 +1,5 @@
-import { startWhatsApp, type WhatsAppMishap } from "../../support/stand-in/whatsapp/whatsapp";
-import type { ChannelDriver, SendTrouble } from "./driver";
+import { startWhatsApp, type WhatsAppMishap, type WhatsAppStandIn } from "../../support/stand-in/whatsapp/whatsapp";
+import type { ChannelDriver, ContractPlatform, SendTrouble } from "./driver";
 
 const TROUBLES: Readonly<Record<SendTrouble, WhatsAppMishap>> = {
   limit: { type: "error", code: 131_056, status: 400 },
@@ -7,6 +7,46 @@ const TROUBLES: Readonly<Record<SendTrouble, WhatsAppMishap>> = {
   refuse: { type: "error", code: 131_026, status: 400 },
   lose_answer: { type: "lose_answer" },
 };
+
+export function toWhatsAppPlatform(whatsapp: WhatsAppStandIn): ContractPlatform {
+  let people = 0;
+  const { appSecret: app_secret, accessToken: access_token, verifyToken: verify_token, phoneNumberId: phone_number_id } = whatsapp;
+  return {
+    credentials: { app_secret, access_token, verify_token, phone_number_id, api_url: whatsapp.apiUrl },
+    receiveAt: (url) => whatsapp.receiveAt(url),
+    open: () => {
+      const number = ++people;
+      const persons = { asker: `4915100${number}`, other: `4915200${number}` };
+      const send = async (content: object): Promise<string> => (await whatsapp.write(persons.asker, [content])).ids[0] ?? "";
+      return {
+        say: ({ text, file }) => {
+          if (!file) return send({ type: "text", text: { body: text } });
+          const media = { id: `media${number}`, mime_type: file.type, filename: file.name, caption: text };
+          whatsapp.addMedia(media.id, file.type, file.bytes);
+          return send({ type: "document", document: media });
+        },
+        command: (name) => whatsapp.say(persons.asker, `/${name}`),
+        replies: () =>
+          whatsapp.seen(persons.asker).map(({ id, text, choices }) => ({ id, text, edits: 0, buttons: choices.map(({ title }) => title) })),
+        press: ({ id }, title, by) => {
+          if (by === "asker") return whatsapp.press(persons.asker, { id, title });
+          const choice = whatsapp
+            .seen(persons.asker)
+            .find((each) => each.id === id)
+            ?.choices.find((each) => each.title === title);
+          const interactive = { type: "button_reply", button_reply: choice };
+          return whatsapp.write(persons.other, [{ type: "interactive", context: { id }, interactive }]);
+        },
+        edit: () => Promise.reject(new Error("WhatsApp reports no edits.")),
+        delete: () => Promise.reject(new Error("WhatsApp reports no deletions.")),
+      };
+    },
+    verifyAddress: () => whatsapp.verifyUrl("1158201444"),
+    trouble: (trouble) => whatsapp.mishap(TROUBLES[trouble]),
+    setClock: () => undefined,
+    close: () => whatsapp.close(),
+  };
+}
 
 export const whatsappDriver: ChannelDriver = {
   type: "whatsapp",
@@ -26,46 +66,5 @@ export const whatsappDriver: ChannelDriver = {
   longest: 4_096,
   limitMs: 6_000,
   shown: "*bold* & 1 < 2",
-  start: async () => {
-    let people = 0;
-    const whatsapp = await startWhatsApp();
-    const { appSecret: app_secret, accessToken: access_token, verifyToken: verify_token, phoneNumberId: phone_number_id } = whatsapp;
-    return {
-      credentials: { app_secret, access_token, verify_token, phone_number_id, api_url: whatsapp.apiUrl },
-      receiveAt: (url) => whatsapp.receiveAt(url),
-      open: () => {
-        const number = ++people;
-        const persons = { asker: `4915100${number}`, other: `4915200${number}` };
-        const send = async (content: object): Promise<string> => (await whatsapp.write(persons.asker, [content])).ids[0] ?? "";
-        return {
-          say: ({ text, file }) => {
-            if (!file) return send({ type: "text", text: { body: text } });
-            const media = { id: `media${number}`, mime_type: file.type, filename: file.name, caption: text };
-            whatsapp.addMedia(media.id, file.type, file.bytes);
-            return send({ type: "document", document: media });
-          },
-          command: (name) => whatsapp.say(persons.asker, `/${name}`),
-          replies: () =>
-            whatsapp
-              .seen(persons.asker)
-              .map(({ id, text, choices }) => ({ id, text, edits: 0, buttons: choices.map(({ title }) => title) })),
-          press: ({ id }, title, by) => {
-            if (by === "asker") return whatsapp.press(persons.asker, { id, title });
-            const choice = whatsapp
-              .seen(persons.asker)
-              .find((each) => each.id === id)
-              ?.choices.find((each) => each.title === title);
-            const interactive = { type: "button_reply", button_reply: choice };
-            return whatsapp.write(persons.other, [{ type: "interactive", context: { id }, interactive }]);
-          },
-          edit: () => Promise.reject(new Error("WhatsApp reports no edits.")),
-          delete: () => Promise.reject(new Error("WhatsApp reports no deletions.")),
-        };
-      },
-      verifyAddress: () => whatsapp.verifyUrl("1158201444"),
-      trouble: (trouble) => whatsapp.mishap(TROUBLES[trouble]),
-      setClock: () => undefined,
-      close: () => whatsapp.close(),
-    };
-  },
+  start: async () => toWhatsAppPlatform(await startWhatsApp()),
 };

@@ -53,6 +53,10 @@ interface Said {
   readonly text: string;
   readonly thread_ts?: string;
   readonly files?: readonly SlackFile[];
+  /** Another bot writes. */
+  readonly botId?: string;
+  /** The kind of a message that Slack writes about the user, such as `channel_join`. */
+  readonly subtype?: string;
 }
 
 const RATES: SlackRates = { burst: 5, updates_per_minute: 50 };
@@ -135,13 +139,14 @@ export class SlackStandIn {
     text,
     thread_ts,
     files = [],
+    ...marks
   }: Said): Promise<SeenMessage & { readonly attempts: readonly (readonly Attempt[])[] }> {
     const channel = this.#find(id);
     const message = this.#conversations.post({ channel: id, thread_ts: thread_ts ?? null, user, text: toWireText(text, this.bot) });
     const where = { channel, message, bot: this.bot };
     const isMention = channel.type !== "im" && text.includes("@bot");
     const events = [...(isMention ? [toMentionEvent(where, files)] : []), toMessageEvent(where, files)];
-    return { ...message, attempts: await Promise.all(events.map((event) => this.#deliver(event))) };
+    return { ...message, attempts: await Promise.all(events.map((event) => this.#deliver({ ...event, ...toMarks(marks) }))) };
   }
 
   edit(channel: string, ts: string, text: string): Promise<readonly Attempt[]> {
@@ -252,6 +257,11 @@ export class SlackStandIn {
 }
 
 export const startSlack = (options: SlackOptions = {}): Promise<SlackStandIn> => new SlackStandIn(options).listen();
+
+const toMarks = ({ botId, subtype }: Pick<Said, "botId" | "subtype">): object => ({
+  ...(botId !== undefined && { bot_id: botId }),
+  ...(subtype !== undefined && { subtype }),
+});
 
 function send(response: ServerResponse, { status, body, headers }: ApiAnswer): void {
   response.writeHead(status, { "content-type": "application/json; charset=utf-8", ...headers }).end(JSON.stringify(body));
