@@ -47,6 +47,8 @@ export interface SafeRequest {
   readonly signal: AbortSignal;
   /** Maximum number of redirects that are followed. Absent: `MAX_REDIRECTS`. */
   readonly redirects?: number;
+  /** Called right before each request leaves. A call that fails without it sent nothing. */
+  readonly onSend?: () => void;
 }
 
 export type SafeFailure = Extract<ToolFailure, "refused_address" | "unreachable" | "timeout">;
@@ -102,14 +104,16 @@ export function createSafeFetch(deps: SafeFetchDeps): SafeFetch {
     if (next === "malformed" || left === 0) return err("unreachable");
     return take(request, { url: next, left: left - 1, isOwn: hop.isOwn && next.origin === url.origin });
   }
-  const send = ({ method, headers, body, secret, signal }: SafeRequest, { url, isOwn }: Hop): Promise<Response> =>
-    deps.fetch(url.href, {
+  function send({ method, headers, body, secret, signal, onSend }: SafeRequest, { url, isOwn }: Hop): Promise<Response> {
+    onSend?.();
+    return deps.fetch(url.href, {
       method,
       headers: { ...headers, ...(secret && isOwn && { [secret.name]: secret.value }) },
       ...(body !== undefined && { body }),
       redirect: "manual",
       signal,
     });
+  }
   return async (request) => {
     const url = URL.parse(request.url);
     if (!url) return err("refused_address");

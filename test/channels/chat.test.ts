@@ -181,6 +181,17 @@ describe("a reply", () => {
     expect(world.texts).toEqual(["Good day.", "Good day."]);
   });
 
+  it("that did not leave is sent again without a doubt, also to a platform that recognises no repetition", async () => {
+    const world = new ChatWorld();
+    world.answers.push({ kind: "not_sent", reason: "unreachable" });
+    await world.receive(toMessage("Hello."));
+    await world.answer("Good day.");
+    await world.advance(2_000);
+
+    expect(world.sent.map(({ operation }) => operation)).toEqual([world.sent[0]?.operation, world.sent[0]?.operation]);
+    expect([world.notes, world.count("parts")]).toEqual([[], 0]);
+  });
+
   it("that the platform cannot take is tried for a day, and then given up", async () => {
     const world = new ChatWorld();
     world.answers.push(...Array.from({ length: 400 }, () => outcome({ kind: "failed", reason: "status 503" })));

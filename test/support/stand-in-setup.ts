@@ -6,6 +6,7 @@
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { TestProject } from "vitest/node";
 import { startChatPlatform } from "./stand-in/chat-platform.ts";
+import { startClosingServer } from "./stand-in/closing-server.ts";
 import type { LogEntry } from "./stand-in/log.ts";
 import { type Responder, startStandIn } from "./stand-in/stand-in.ts";
 import { cutSummary } from "./stand-in/summary.ts";
@@ -45,6 +46,8 @@ declare module "vitest" {
     webhookReceiver: string;
     /** The address of a chat platform (`stand-in/chat-platform`). */
     chatPlatform: string;
+    /** The address of a server that reads nothing (`stand-in/closing-server`). */
+    closingServer: string;
   }
 }
 
@@ -163,16 +166,19 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const tools = await startToolServer();
   const hooks = await startWebhookReceiver();
   const platform = await startChatPlatform();
+  const closing = await startClosingServer();
   project.provide("standIn", { baseUrl: standIn.baseUrl, controlUrl: url });
   project.provide("toolServer", tools.url);
   project.provide("webhookReceiver", hooks.url);
   project.provide("chatPlatform", platform.url);
+  project.provide("closingServer", closing.url);
   return async () => {
     server.close();
     server.closeAllConnections();
     await tools.close();
     await hooks.close();
     await platform.close();
+    await closing.close();
     await standIn.close();
   };
 }

@@ -12,12 +12,13 @@ export interface TakenReply {
   readonly buttons: readonly { readonly label: string; readonly data: string }[];
 }
 
-/** `lost`: the reply is taken, and the connection ends without an answer. `hang`: it is not taken, and never answered. */
+/** `lost`: the reply is taken, and the connection ends without an answer. `hangs`: it is taken, and no answer comes. `ignored`: neither. */
 export interface PlatformScript {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly lost?: true;
-  readonly hang?: true;
+  readonly hangs?: true;
+  readonly ignored?: true;
 }
 
 interface Room {
@@ -65,12 +66,13 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
     return void send(200, {});
   }
   const { data } = JSON.parse(text) as { readonly data: TakenReply };
-  const { status = 200, headers = {}, lost, hang } = room.script.shift() ?? {};
-  if (hang) return;
-  if (lost || status === 200) room.taken.push(data);
+  const { status = 200, headers = {}, lost, hangs, ignored } = room.script.shift() ?? {};
+  if (ignored) return;
+  if (lost || hangs || status === 200) room.taken.push(data);
   else room.refused++;
   for (const wake of room.waiting.splice(0)) wake();
   if (lost) return void response.destroy();
+  if (hangs) return;
   send(status, { message_id: `m${room.taken.length}` }, headers);
 }
 
