@@ -8,6 +8,7 @@ import type { HttpTool, McpServer } from "../contract/registered-tool";
 import type { RetentionSetting } from "../contract/retention";
 import type { KeyView } from "../contract/tenant";
 import { SETTING_KINDS, type SettingKind, type SettingsMode } from "../domain/export-format";
+import type { WebhookEndpointId } from "../domain/ids";
 import type { Scope } from "../domain/scopes";
 import { assertNever } from "../lib/assert-never";
 import type { Result } from "../lib/result";
@@ -15,6 +16,7 @@ import type { Act } from "./audit-chain";
 import { toEtag } from "./conditions";
 import type { ModelOverride } from "./model-entry";
 import type { McpListing } from "./tool-entry";
+import type { ExportedEndpoint } from "./webhook-api";
 
 /** A field of the tenant itself. */
 type TenantField =
@@ -32,6 +34,8 @@ export type Setting =
   | { readonly kind: "retention"; readonly name: "rules"; readonly value: RetentionSetting }
   /** Without its secrets and without who is paired: it is not served until its secrets are put again. */
   | { readonly kind: "channel"; readonly name: string; readonly value: ChannelSettings }
+  /** Without its secrets and its log: nothing is sent before a rotation makes a new secret. */
+  | { readonly kind: "webhook_endpoint"; readonly name: WebhookEndpointId; readonly value: ExportedEndpoint }
   /** What was said of the key. It opens nothing, and is not restored. `value`: absent in a setting that is being restored. */
   | { readonly kind: "key"; readonly name: string; readonly value?: Omit<KeyView, "id"> };
 
@@ -60,6 +64,7 @@ const READ_SCOPES: Readonly<Record<SettingKind, Scope | null>> = {
   retention: "retention:write",
   key: "keys:write",
   channel: "channels:read",
+  webhook_endpoint: "webhooks:read",
 };
 
 /** What a key needs to write a kind, and to be told whether there is one of its name. */
@@ -72,6 +77,7 @@ export const WRITE_SCOPES: Readonly<Record<SettingKind, Scope>> = {
   retention: "retention:write",
   key: "keys:write",
   channel: "channels:write",
+  webhook_endpoint: "webhooks:write",
 };
 
 export const listReadable = (scopes: readonly Scope[]): readonly SettingKind[] =>
@@ -110,6 +116,7 @@ function toValue(setting: Setting): unknown {
     case "tenant":
     case "retention":
     case "channel":
+    case "webhook_endpoint":
       return setting.value;
     case "key":
       return setting.value ?? {};

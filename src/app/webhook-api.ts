@@ -18,6 +18,11 @@ interface EndpointSettings {
   readonly metadata: Readonly<Record<string, string>>;
 }
 
+/** An endpoint in an export: it has no secret. */
+export interface ExportedEndpoint extends EndpointSettings {
+  readonly enabled: boolean;
+}
+
 /** `sealed`: the secret, sealed for `toSecretPlace`. */
 export interface NewEndpoint extends EndpointSettings {
   readonly id: WebhookEndpointId;

@@ -1,6 +1,14 @@
 /** Exports and imports: what the API answers, and the lines of an export's file (docs/export-format.md). */
 import { z } from "@hono/zod-openapi";
-import { CHANNELS_VERSION, EXPORT_FORMAT, EXPORT_VERSION, SETTING_KINDS, SETTINGS_MODES, SETTINGS_VERSION } from "../domain/export-format";
+import {
+  CHANNELS_VERSION,
+  EXPORT_FORMAT,
+  EXPORT_VERSION,
+  SETTING_KINDS,
+  SETTINGS_MODES,
+  SETTINGS_VERSION,
+  WEBHOOKS_VERSION,
+} from "../domain/export-format";
 import { id, time } from "./ids";
 
 const exportSubject = z.enum(["session", "end_user", "tenant"]);
@@ -59,7 +67,7 @@ const importedSetting = z
     name: z.string(),
     status: z.enum(["created", "replaced", "exists", "differs", "needs_credential", "needs_key", "forbidden", "refused"]).openapi({
       description:
-        "created, replaced: it is as in the file. exists: it was already. differs: the tenant has another one, which is left as it is. needs_credential: store the credential; what names it is there. needs_key: make a new key. forbidden: the calling key has not the scope",
+        "created, replaced: it is as in the file. exists: it was already. differs: the tenant has another one, which is left as it is. needs_credential: store the credential, or rotate the secret; what needs it is there. needs_key: make a new key. forbidden: the calling key has not the scope",
     }),
     detail: z.string().nullable().openapi({ description: "What is to be done, or why nothing was" }),
   })
@@ -119,7 +127,7 @@ export const exportLine = z.discriminatedUnion("type", [
   z.strictObject({
     type: z.literal("header"),
     format: z.literal(EXPORT_FORMAT),
-    version: z.union([z.literal(EXPORT_VERSION), z.literal(SETTINGS_VERSION), z.literal(CHANNELS_VERSION)]),
+    version: z.literal([EXPORT_VERSION, SETTINGS_VERSION, CHANNELS_VERSION, WEBHOOKS_VERSION]),
     of: exportSubject,
     made_at: z.int(),
     settings: z.array(settingKind).optional(),

@@ -6,9 +6,21 @@ export const EXPORT_VERSION = 1;
 export const SETTINGS_VERSION = 2;
 /** The version of a file with channels among them. */
 export const CHANNELS_VERSION = 3;
+/** The version of a file with endpoints of webhooks among them. */
+export const WEBHOOKS_VERSION = 4;
 
 /** The kinds of a tenant's settings, in the order in which a file has them: what names another comes behind it. */
-export const SETTING_KINDS = ["credential", "model", "tool", "mcp_server", "tenant", "retention", "key", "channel"] as const;
+export const SETTING_KINDS = [
+  "credential",
+  "model",
+  "tool",
+  "mcp_server",
+  "tenant",
+  "retention",
+  "key",
+  "channel",
+  "webhook_endpoint",
+] as const;
 export type SettingKind = (typeof SETTING_KINDS)[number];
 
 /** What an import does with a setting that the tenant has otherwise already. */

@@ -42,6 +42,16 @@ function putField(tenant: Tenant, field: Extract<Setting, { readonly kind: "tena
   }
 }
 
+/** One that is there keeps its secrets. */
+function putEndpoint(tenant: Tenant, { name: id, value }: Extract<Setting, { readonly kind: "webhook_endpoint" }>): Restored {
+  const { endpoints, disable } = tenant.upkeep.webhooks;
+  const isNew = !endpoints.find(id).ok;
+  const restored = endpoints.restore(id, value, Date.now());
+  if (restored.ok && !value.enabled) disable(id, "requested");
+  const action = isNew ? "webhook_endpoint.created" : "webhook_endpoint.changed";
+  return done(restored, toAuditSubject(action, "webhook_endpoint", { id, fields: Object.keys(value) }));
+}
+
 function put(tenant: Tenant, setting: Exclude<Setting, { readonly kind: "credential" | "key" }>): Restored {
   const { registry, tools } = tenant.restored;
   const { name } = setting;
@@ -67,6 +77,8 @@ function put(tenant: Tenant, setting: Exclude<Setting, { readonly kind: "credent
       const subject = toAuditSubject("channel.put", "channel", { id: name, fields: Object.keys(setting.value) });
       return fault ? err(fault) : done(tenant.channels.restore(name, setting.value, at), subject);
     }
+    case "webhook_endpoint":
+      return putEndpoint(tenant, setting);
     case "tenant":
       return putField(tenant, setting);
     case "retention": {
@@ -82,7 +94,9 @@ function put(tenant: Tenant, setting: Exclude<Setting, { readonly kind: "credent
 const toDetail = (error: TenantError): string => (error.code === "invalid" ? `value.${error.field}: ${error.detail}` : error.code);
 
 /** What is to be stored before the setting has its effect. Null: nothing. */
-function findMissing({ credentials, channels }: Tenant, setting: Setting): string | null {
+function findMissing({ credentials, channels, upkeep }: Tenant, setting: Setting): string | null {
+  if (setting.kind === "webhook_endpoint")
+    return upkeep.webhooks.endpoints.hasSecret(setting.name) ? null : "is sent nothing before a rotation makes its secret";
   if (setting.kind === "channel")
     return channels.find(setting.name)?.credentials.length === 0 ? "is not served before its credentials are put" : null;
   const named =

@@ -3,6 +3,8 @@ import fc from "fast-check";
 import { toSettingKey } from "../../src/app/exported-settings";
 import type { LineOf } from "../../src/contract/export";
 import type { SettingKind } from "../../src/domain/export-format";
+import { WEBHOOK_EVENT_TYPES } from "../../src/domain/webhook-events";
+import { makeId } from "./support";
 
 type Line = LineOf<"setting">;
 
@@ -93,6 +95,17 @@ const channel = fc.record({
   streaming: fc.boolean(),
 });
 
+const endpoint = fc.record({
+  url: fc.constantFrom("https://hooks.example.org/a", "https://example.com/b?c=d"),
+  events: fc.option(fc.subarray([...WEBHOOK_EVENT_TYPES], { minLength: 1 }), { nil: null }),
+  description: fc.option(
+    text.filter((said) => said.length > 0),
+    { nil: null },
+  ),
+  metadata: fc.dictionary(word, word, { maxKeys: 3 }),
+  enabled: fc.boolean(),
+});
+
 const toLine = (kind: SettingKind, name: string, value: unknown): Line => ({ type: "setting", kind, name, value });
 const listKind = (kind: SettingKind, value: fc.Arbitrary<unknown>, maxLength: number): fc.Arbitrary<Line[]> =>
   fc.array(
@@ -114,5 +127,9 @@ export const drawnSettings: fc.Arbitrary<readonly Line[]> = fc
       { maxLength: 1 },
     ),
     listKind("channel", channel, 3),
+    fc.array(
+      fc.tuple(fc.integer({ min: 0, max: 9 }), endpoint).map(([n, said]) => toLine("webhook_endpoint", makeId("whk", n), said)),
+      { maxLength: 4 },
+    ),
   )
   .map((lists) => [...new Map(lists.flat().map((line) => [toSettingKey(line), line])).values()]);

@@ -70,9 +70,16 @@ async function seal(lines: readonly object[]): Promise<Uint8Array<ArrayBuffer>> 
   for (const line of lines) writer.add(JSON.stringify(line));
   return (await writer.seal({ sessions: 0, lines: lines.length })).bytes;
 }
-const HEADER = { type: "header", format: "longhand.export", version: 3, of: "tenant", made_at: 1, settings: SETTING_KINDS };
+const HEADER = { type: "header", format: "longhand.export", version: 4, of: "tenant", made_at: 1, settings: SETTING_KINDS };
 const toLines = (tenant: Tenant): Lines => listAllSettings(tenant).map(toSettingLine);
 const setting = (kind: SettingKind, name: string, value: unknown): LineOf<"setting"> => ({ type: "setting", kind, name, value });
+const ENDPOINT = {
+  url: "https://example.com/hooks",
+  events: ["turn.completed"],
+  description: "Desk",
+  metadata: { team: "a" },
+  enabled: true,
+};
 const MODEL = { provider: "openai", upstream_id: "gpt-5", base_url: null, context_window: 128_000, max_output: 8_192 };
 const countBy = (report: readonly { readonly status: string }[]): Record<string, number> =>
   Object.fromEntries([...Map.groupBy(report, ({ status }) => status)].map(([status, found]) => [status, found.length]));
@@ -149,6 +156,7 @@ describe("a key", () => {
       retention: setting("retention", "rules", { erase_sessions_after_days: 30 }),
       key: setting("key", makeId("key", 9), {}),
       channel: setting("channel", "support", { type: "generic" }),
+      webhook_endpoint: setting("webhook_endpoint", makeId("whk", 1), ENDPOINT),
     };
     const before = toLines(tenant);
 
@@ -203,6 +211,47 @@ describe("secrets", () => {
     });
   });
 
+  const addEndpoint = (tenant: Tenant, n: number, sealed: string) =>
+    tenant.transaction(() => {
+      const { enabled: _, events, ...said } = ENDPOINT;
+      const place = { kid: "k", wrapped_key: "w", sealed };
+      const endpoint = { ...said, events: ["turn.completed"] as const, id: makeId("whk", n), sealed: place, idempotency: null };
+      return tenant.upkeep.webhooks.endpoints.add(endpoint, 1);
+    });
+
+  it("of an endpoint stay where they are: a restored endpoint has none, and says so", async () => {
+    const [source, target] = [newMemoryTenant(1), newMemoryTenant(2)];
+    addEndpoint(source, 1, "planted-sealed");
+    const bytes = await exportTenant(source);
+    const { settings } = await importFile(target, bytes);
+    const { endpoints } = target.upkeep.webhooks;
+
+    expect(new TextDecoder().decode(bytes)).not.toContain("planted");
+    expect(settings.at(-1)).toMatchObject({ status: "needs_credential", detail: expect.stringMatching(/rotation makes its secret$/) });
+    expect(endpoints.list()).toMatchObject([{ id: makeId("whk", 1), url: ENDPOINT.url, status: "enabled" }]);
+    expect(endpoints.findTarget(makeId("whk", 1), 2)).toMatchObject({ secrets: [] });
+    expect((await importFile(target, bytes)).settings.at(-1)).toMatchObject({ status: "exists" });
+  });
+
+  it("of an endpoint that the tenant has otherwise stay when a file replaces it", async () => {
+    const tenant = newMemoryTenant();
+    addEndpoint(tenant, 1, "own");
+    const line = setting("webhook_endpoint", makeId("whk", 1), { ...ENDPOINT, events: null, enabled: false });
+    expect(await restore(tenant, [line])).toMatchObject([{ status: "differs" }]);
+    expect(await restore(tenant, [line], { mode: "replace" })).toMatchObject([{ status: "replaced" }]);
+
+    const { endpoints } = tenant.upkeep.webhooks;
+    expect(endpoints.list()).toMatchObject([{ events: null, status: "disabled", disabled_reason: "requested" }]);
+    expect(endpoints.allSealed()).toMatchObject([{ sealed: { sealed: "own" } }]);
+  });
+
+  it("a file brings no more endpoints than a tenant may have", async () => {
+    const tenant = newMemoryTenant();
+    const lines = Array.from({ length: 21 }, (_, n) => setting("webhook_endpoint", makeId("whk", n), ENDPOINT));
+
+    expect(countBy(await restore(tenant, lines))).toEqual({ needs_credential: 20, refused: 1 });
+  });
+
   it("a model whose credential is missing is there, and is never called with the deployment's key", async () => {
     const tenant = newMemoryTenant();
 
@@ -255,6 +304,13 @@ describe("a hostile file", () => {
       setting("retention", "rules", { erase_sessions_after_days: 0 }),
       /^value.erase_sessions_after_days: /,
     ],
+    [
+      "an endpoint at a private address",
+      setting("webhook_endpoint", makeId("whk", 1), { ...ENDPOINT, url: "https://169.254.169.254/latest" }),
+      /^value.url: /,
+    ],
+    ["an endpoint of a made-up id", setting("webhook_endpoint", "whk_1", ENDPOINT), /^name: /],
+    ["an endpoint with a secret", setting("webhook_endpoint", makeId("whk", 1), { ...ENDPOINT, secret: "whsec_a" }), /^value: /],
     ["a credential whose name is none", setting("credential", "a b", {}), /^name: /],
   ])("does not bring %s: the setting is refused, and others are restored", async (_, line, detail) => {
     const tenant = newMemoryTenant();
@@ -278,7 +334,7 @@ describe("a hostile file", () => {
     ["a kind of a newer version", [HEADER, { ...one, kind: "webhook" }], /^line 2: kind/],
     ["a line of a newer version", [HEADER, { type: "webhook" }], /^line 2: type/],
     ["a setting with a property that no request may have", [HEADER, { ...one, value: JSON.parse('{"__proto__":{"a":1}}') }], /^line 2: /],
-    ["a version that is not there yet", [{ ...HEADER, version: 4 }], /^line 1: version/],
+    ["a version that is not there yet", [{ ...HEADER, version: 5 }], /^line 1: version/],
   ])("is refused with the line: %s", async (_, lines, fault) => {
     const tenant = newMemoryTenant();
     const before = toLines(tenant);

@@ -9,8 +9,10 @@ import type { FileView } from "../../src/contract/file";
 import { NO_LIMITS } from "../../src/contract/limits";
 import type { List } from "../../src/contract/page";
 import { daily } from "../support/daily-budget";
+import { advanceClock } from "./clock";
 import { png, upload } from "./files";
 import { type Chat, migrate, newChat, newId, newTenant, readBody, request, Tenant } from "./support";
+import { Hook, newHook, verify } from "./webhooks";
 
 beforeAll(migrate);
 
@@ -200,6 +202,27 @@ describe("the settings of a tenant", () => {
       "needs_key",
     ]);
     expect((await bring(other, bytes, "?settings=skip")).settings).toEqual([]);
+  });
+
+  it("have endpoints of webhooks without secrets: one that is restored is sent what waited once its secret is made", async () => {
+    const [tenant, other] = [await newTenant(), await newTenant()];
+    const hook = await newHook(tenant, { events: ["turn.completed"], metadata: { team: "desk" } });
+    const bytes = await download(await make(tenant, { of: "tenant" }));
+    const { settings } = await bring(other, bytes);
+    const restored = new Hook(other, hook.receiver, { id: hook.id, secret: "" });
+    const chat = await newChat({ tenant: other });
+    const turn = await chat.say("Hello");
+    await restored.until(({ last_failure }) => last_failure === "secret_unavailable");
+
+    expect(new TextDecoder().decode(bytes)).not.toContain(hook.secret.slice("whsec_".length));
+    expect(settings.find(({ kind }) => kind === "webhook_endpoint")).toMatchObject({ name: hook.id, status: "needs_credential" });
+    expect(await restored.describe()).toMatchObject({ url: hook.receiver.url, metadata: { team: "desk" }, status: "enabled" });
+    expect(await hook.receiver.received()).toEqual([]);
+    const { secret } = await readBody<{ secret: string }>(await other.call("POST", `${hook.path}/rotate`, {}));
+    advanceClock(6_000);
+    await restored.settled("delivered");
+    const event = await verify(await hook.receiver.nth(1), secret);
+    expect([secret === hook.secret, event.data]).toMatchObject([false, { id: turn.id }]);
   });
 
   it("are exported, read and restored as far as the key's own scopes go", async () => {

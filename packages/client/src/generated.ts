@@ -9555,7 +9555,7 @@ export interface components {
             /** @description Of an export of one end user's sessions */
             end_user: string | null;
             /** @description The settings that are in it: those that the key which asked for the export may read. Only an export of the tenant has some */
-            settings: ("credential" | "model" | "tool" | "mcp_server" | "tenant" | "retention" | "key" | "channel")[];
+            settings: ("credential" | "model" | "tool" | "mcp_server" | "tenant" | "retention" | "key" | "channel" | "webhook_endpoint")[];
             /**
              * @description failed: the store could not be written, or a session changed too often
              * @enum {string}
@@ -9600,10 +9600,10 @@ export interface components {
             /** @description Where the file has it: the number of its first line, from 1 */
             line: number;
             /** @enum {string} */
-            kind: "credential" | "model" | "tool" | "mcp_server" | "tenant" | "retention" | "key" | "channel";
+            kind: "credential" | "model" | "tool" | "mcp_server" | "tenant" | "retention" | "key" | "channel" | "webhook_endpoint";
             name: string;
             /**
-             * @description created, replaced: it is as in the file. exists: it was already. differs: the tenant has another one, which is left as it is. needs_credential: store the credential; what names it is there. needs_key: make a new key. forbidden: the calling key has not the scope
+             * @description created, replaced: it is as in the file. exists: it was already. differs: the tenant has another one, which is left as it is. needs_credential: store the credential, or rotate the secret; what needs it is there. needs_key: make a new key. forbidden: the calling key has not the scope
              * @enum {string}
              */
             status: "created" | "replaced" | "exists" | "differs" | "needs_credential" | "needs_key" | "forbidden" | "refused";
@@ -9659,7 +9659,7 @@ export interface components {
             /** @description Where the file has it: the number of its first line, from 1 */
             line: number;
             /** @enum {string} */
-            kind: "session" | "credential" | "model" | "tool" | "mcp_server" | "tenant" | "retention" | "key" | "channel";
+            kind: "session" | "credential" | "model" | "tool" | "mcp_server" | "tenant" | "retention" | "key" | "channel" | "webhook_endpoint";
             /** @description The session's id, or the setting's name */
             name: string;
             /** @enum {string} */

@@ -2,7 +2,14 @@
 
 import type { ExportView } from "../../contract/export";
 import type { FileView } from "../../contract/file";
-import { CHANNELS_VERSION, EXPORT_FORMAT, EXPORT_VERSION, SETTINGS_VERSION, type SettingKind } from "../../domain/export-format";
+import {
+  CHANNELS_VERSION,
+  EXPORT_FORMAT,
+  EXPORT_VERSION,
+  SETTINGS_VERSION,
+  type SettingKind,
+  WEBHOOKS_VERSION,
+} from "../../domain/export-format";
 import type { FileId, SessionId } from "../../domain/ids";
 import { toBase64 } from "../../lib/base64";
 import { type Setting, toSettingKey, toSettingLine } from "../exported-settings";
@@ -61,6 +68,13 @@ interface ExportFacts extends Pick<ExportView, "of" | "end_user" | "settings"> {
 /** `more`: nothing to do yet. `full`: the part is to be sealed. `done`: the part is the last. `moved`: its session changed or went meanwhile. */
 type Step = "more" | "full" | "done" | "moved";
 
+/** The oldest version that has these kinds. */
+function findVersion(kinds: readonly SettingKind[]): number {
+  if (kinds.includes("webhook_endpoint")) return WEBHOOKS_VERSION;
+  if (kinds.includes("channel")) return CHANNELS_VERSION;
+  return kinds.length > 0 ? SETTINGS_VERSION : EXPORT_VERSION;
+}
+
 export class PartBuilder {
   #cursor: ExportCursor;
   readonly begun: { readonly session: SessionId; readonly seq: number }[] = [];
@@ -79,9 +93,8 @@ export class PartBuilder {
     this.#writer = size === undefined ? new PartWriter(previous) : new PartWriter(previous, size);
     if (cursor.lines > 0) return;
     const { of, made_at, settings } = facts;
-    const plain = { type: "header", format: EXPORT_FORMAT, version: EXPORT_VERSION, of, made_at };
-    const version = settings.includes("channel") ? CHANNELS_VERSION : SETTINGS_VERSION;
-    this.#write(settings.length === 0 ? plain : { ...plain, version, settings });
+    const plain = { type: "header", format: EXPORT_FORMAT, version: findVersion(settings), of, made_at };
+    this.#write(settings.length === 0 ? plain : { ...plain, settings });
   }
 
   get cursor(): ExportCursor {

@@ -14,6 +14,7 @@ import { modelInput, modelName, refuseModelUrl, toOverride } from "./model";
 import { retentionInput, toSetting } from "./retention";
 import { httpToolInput, mcpServerInput, serverName, toHttpTool, toMcpServer, toolName } from "./server-tool";
 import { tenantPatchInput } from "./tenant";
+import { endpointInput } from "./webhook";
 
 interface UrlRules {
   readonly allowPrivateModelUrls: boolean;
@@ -104,6 +105,16 @@ const parseChannel: Parse = (name, value) =>
     ),
   );
 
+const exportedEndpoint = endpointInput.extend({ enabled: z.boolean() });
+
+const parseEndpoint: Parse = (name, value, { allowPrivateToolUrls }) =>
+  then(check(id("whk"), "name", name), (endpoint) =>
+    then(check(exportedEndpoint, "value", value), (input) => {
+      const fault = urlFault(input.url, allowPrivateToolUrls);
+      return fault ? err(`value.url: ${fault}`) : ok({ kind: "webhook_endpoint", name: endpoint, value: input });
+    }),
+  );
+
 const PARSERS: Readonly<Record<SettingKind, Parse>> = {
   credential: (name) => then(check(credentialName, "name", name), () => ok({ kind: "credential", name })),
   model: parseModel,
@@ -112,6 +123,7 @@ const PARSERS: Readonly<Record<SettingKind, Parse>> = {
   tenant: parseField,
   retention: parseRetention,
   channel: parseChannel,
+  webhook_endpoint: parseEndpoint,
   key: (name) => then(check(id("key"), "name", name), () => ok({ kind: "key", name })),
 };
 

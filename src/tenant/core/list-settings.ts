@@ -11,6 +11,7 @@ import type { Keys } from "../keys/keys";
 import type { Registry } from "../settings/registry";
 import { DEFAULT_MODEL, type Settings } from "../settings/settings";
 import type { ToolRegistry } from "../settings/tool-registry";
+import type { Webhooks } from "../webhooks/webhooks";
 
 /** A tenant's stores of what it put. */
 interface SettingStores {
@@ -20,7 +21,7 @@ interface SettingStores {
   readonly tools: ToolRegistry;
   readonly keys: Keys;
   readonly channels: ChannelStore;
-  readonly upkeep: { readonly retention: Retention };
+  readonly upkeep: { readonly retention: Retention; readonly webhooks: Pick<Webhooks, "endpoints"> };
 }
 
 /** The tenant's own fields. One that it has not chosen is absent. */
@@ -58,6 +59,14 @@ function listRetention({ upkeep }: SettingStores): readonly Setting[] {
   return toSettingTag(setting) === toSettingTag({ ...setting, value: NO_RETENTION }) ? [] : [setting];
 }
 
+function listEndpoints({ upkeep }: SettingStores): readonly Setting[] {
+  return upkeep.webhooks.endpoints.list().map(({ id: name, url, events, description, metadata, status }) => ({
+    kind: "webhook_endpoint",
+    name,
+    value: { url, events, description, metadata, enabled: status === "enabled" },
+  }));
+}
+
 const LISTS: Readonly<Record<SettingKind, (tenant: SettingStores) => readonly Setting[]>> = {
   credential: ({ credentials }) => credentials.list().map(({ name }) => ({ kind: "credential", name })),
   model: ({ registry }) => registry.listOwn().map(({ id: name, model: value }) => ({ kind: "model", name, value })),
@@ -67,6 +76,7 @@ const LISTS: Readonly<Record<SettingKind, (tenant: SettingStores) => readonly Se
   retention: listRetention,
   channel: ({ channels }) =>
     channels.list().map(({ name, credentials: _, created_at: __, updated_at: ___, ...value }) => ({ kind: "channel", name, value })),
+  webhook_endpoint: listEndpoints,
   key: ({ keys }) => keys.list().map(({ id: name, ...value }) => ({ kind: "key", name, value })),
 };
 

@@ -1,7 +1,7 @@
 /** Stores the endpoints of a tenant's webhooks. Their secrets are sealed: this object has no master key. */
 import { type OutcomeStore, runOnce } from "../../app/idempotency";
 import type { Resealed, SealedCredential, TenantError } from "../../app/tenant-api";
-import { type EndpointChanges, type NewEndpoint, type SecretRotation, toSecretPlace } from "../../app/webhook-api";
+import { type EndpointChanges, type ExportedEndpoint, type NewEndpoint, type SecretRotation, toSecretPlace } from "../../app/webhook-api";
 import type { WebhookEndpoint } from "../../contract/webhook";
 import { parseId, type WebhookEndpointId } from "../../domain/ids";
 import { DISABLED_REASONS, type DisabledReason, WEBHOOK_EVENT_TYPES, type WebhookEventType } from "../../domain/webhook-events";
@@ -46,6 +46,10 @@ export interface Target {
 /** Methods that change rows are called inside a transaction. */
 export interface Endpoints {
   add(endpoint: NewEndpoint, at: number): Result<WebhookEndpoint, TenantError>;
+  /** Makes or changes an endpoint as an export has it. A new one has no secret until a rotation makes it. */
+  restore(id: WebhookEndpointId, endpoint: ExportedEndpoint, at: number): Result<WebhookEndpoint, TenantError>;
+  /** False: it was restored, and not rotated yet. */
+  hasSecret(id: WebhookEndpointId): boolean;
   list(): readonly WebhookEndpoint[];
   find(id: string): Result<WebhookEndpoint, TenantError>;
   change(id: WebhookEndpointId, changes: EndpointChanges, at: number): Result<WebhookEndpoint, TenantError>;
@@ -112,9 +116,9 @@ export function createEndpoints(sql: SyncSql, requests: OutcomeStore<string>): E
   const writeSecrets = (id: string, secrets: readonly Secret[]): void =>
     void sql.rows("UPDATE webhook_endpoints SET secrets = ? WHERE id = ?", JSON.stringify(secrets), id);
 
-  function insert({ id, url, events, description, metadata, sealed }: NewEndpoint, at: number): Result<string, TenantError> {
+  type Inserted = Omit<NewEndpoint, "sealed" | "idempotency"> & { readonly secrets: readonly Secret[] };
+  function insert({ id, url, events, description, metadata, secrets }: Inserted, at: number): Result<WebhookEndpointId, TenantError> {
     if (all().length >= MAX_ENDPOINTS) return err({ code: "webhook_endpoint_limit", limit: MAX_ENDPOINTS });
-    const secrets: readonly Secret[] = [{ sealed, until: null }];
     sql.rows(
       "INSERT INTO webhook_endpoints (id, url, events, description, metadata, secrets, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
       id,
@@ -158,9 +162,19 @@ export function createEndpoints(sql: SyncSql, requests: OutcomeStore<string>): E
 
   return {
     add: (endpoint, at) => {
-      const { idempotency } = endpoint;
-      const made = runOnce<string, TenantError>(requests, { idempotency, now: at }, () => insert(endpoint, at));
+      const { idempotency, sealed } = endpoint;
+      const secrets = [{ sealed, until: null }];
+      const made = runOnce<string, TenantError>(requests, { idempotency, now: at }, () => insert({ ...endpoint, secrets }, at));
       return made.ok ? find(made.value.outcome) : made;
+    },
+    restore: (id, endpoint, at) => {
+      if (findRow(id)) return change(id, endpoint, at);
+      const made = insert({ ...endpoint, id, secrets: [] }, at);
+      return made.ok ? find(made.value) : made;
+    },
+    hasSecret: (id) => {
+      const row = findRow(id);
+      return row !== null && parseSecrets(row).length > 0;
     },
     list: () => all().map(toView),
     find,
