@@ -4,11 +4,22 @@
  */
 import { isSummarized, isTrim } from "../domain/compaction-events";
 import type { StoredEvent } from "../domain/events";
+import type { TurnId } from "../domain/ids";
+import type { CallUsage } from "../domain/model-call";
 import type { SessionState } from "../domain/state";
 import type { SessionAnnouncement } from "../domain/webhook-events";
 import { assertNever } from "../lib/assert-never";
 
-type Figure = string | number | boolean | null | readonly string[];
+type Figure = string | number | boolean | null | readonly string[] | CallUsage;
+
+/** What a turn's model calls used together, and what they cost in US dollars. Null: it is not known. */
+interface Spent {
+  readonly usage: CallUsage | null;
+  readonly cost: number | null;
+}
+
+/** What the events' turns have spent, the events included. */
+type FindSpent = (turn: TurnId) => Spent;
 
 /** `seq`: of the event that it follows from. A session has each pair of seq and type once. */
 export interface Announcement {
@@ -26,10 +37,10 @@ interface States {
 }
 
 /** A session that serves one request of a stateless API announces nothing: no list has it. */
-export function toAnnouncements(events: readonly StoredEvent[], states: States): readonly Announcement[] {
+export function toAnnouncements(events: readonly StoredEvent[], states: States, findSpent: FindSpent): readonly Announcement[] {
   const { session, settings } = states.after;
   if (settings.throwaway || session === null) return [];
-  const said = events.flatMap((event) => announce(event, { events, session }));
+  const said = events.flatMap((event) => announce(event, { events, session, findSpent }));
   return [...said, ...announceWait(events, states)];
 }
 
@@ -37,12 +48,15 @@ interface Context {
   /** The events of the transaction. */
   readonly events: readonly StoredEvent[];
   readonly session: string;
+  readonly findSpent: FindSpent;
 }
 
 function announce(event: StoredEvent, context: Context): readonly Announcement[] {
   const say = (type: SessionAnnouncement, data: Announcement["data"]): readonly Announcement[] => [
     { seq: event.seq, at: event.at, type, data },
   ];
+  const sayEnd = (type: SessionAnnouncement, turn: TurnId, figures: Readonly<Record<string, Figure>> = {}): readonly Announcement[] =>
+    say(type, { id: turn, ...figures, ...context.findSpent(turn) });
   switch (event.type) {
     case "SessionOpened":
       // A copy is announced when it is whole.
@@ -50,13 +64,13 @@ function announce(event: StoredEvent, context: Context): readonly Announcement[]
     case "ForkCompleted":
       return say("session.created", { id: context.session });
     case "TurnCompleted":
-      return say("turn.completed", { id: event.turn, finish: event.finish });
+      return sayEnd("turn.completed", event.turn, { finish: event.finish });
     case "TurnFailed":
-      return say("turn.failed", { id: event.turn, failure: event.failure.kind, status: event.failure.status });
+      return sayEnd("turn.failed", event.turn, { failure: event.failure.kind, status: event.failure.status });
     case "TurnStopped":
-      return say("turn.stopped", { id: event.turn, reason: event.reason });
+      return sayEnd("turn.stopped", event.turn, { reason: event.reason });
     case "TurnInterrupted":
-      return say("turn.interrupted", { id: event.turn });
+      return sayEnd("turn.interrupted", event.turn);
     case "ApprovalRequested":
       return isFirstAsked(event, context.events)
         ? say("turn.awaiting_approval", { id: event.turn, execution_ids: listAsked(event.turn, context.events) })

@@ -12,6 +12,7 @@ import { backOff } from "../lib/back-off";
 import { toErrorName } from "../lib/error-name";
 import { addAnnouncements, forgetAnnouncements, readAnnouncements } from "./log/announcement-rows";
 import type { Jobs } from "./log/jobs";
+import { readTurn, toSpent } from "./log/turn-rows";
 import type { RuntimeDeps } from "./runtime-deps";
 
 /** Announcements of one call. */
@@ -44,7 +45,7 @@ export class Announcer {
   note(events: readonly StoredEvent[], states: { readonly before: SessionState; readonly after: SessionState }): void {
     const { deps, jobs } = this.#host;
     if (!deps.announcements || states.after.lifecycle !== "open") return;
-    const announcements = toAnnouncements(events, states);
+    const announcements = toAnnouncements(events, states, (turn) => toSpent(readTurn(deps.sql, turn)));
     if (announcements.length === 0) return;
     addAnnouncements(deps.sql, announcements);
     jobs.armIfIdle("announce", deps.clock() + LOOK_AGAIN_MS);

@@ -85,6 +85,25 @@ describe("a session whose tenant wants to know", () => {
     expect([waiting(), job()]).toEqual([0, null]);
   });
 
+  test("tells of a turn the sum of its calls, as the turn's report has it", async () => {
+    await life.open();
+    await life.send("look");
+    const call = { type: "tool_call", call: { type: "tool_call", call_id: "one", name: "look", arguments: "{}" } } as const;
+    await life.say(call, { type: "finish", finish: "tool_calls", usage: { input: 100, output: 10, cached: 40, reasoning: 0 } });
+    await life.service.toolResults(CALLER, {
+      results: [{ execution_id: null, call_id: "one", output: "found", is_error: false }],
+      idempotency: null,
+    });
+    await life.advance(0);
+    await life.say(
+      { type: "text", text: "done" },
+      { type: "finish", finish: "stop", usage: { input: 120, output: 5, cached: 100, reasoning: 2 } },
+    );
+
+    const told = tenant.told.find(({ type }) => type === "turn.completed");
+    expect(told?.data).toMatchObject({ usage: { input: 220, output: 15, cached: 140, reasoning: 2 }, cost: null });
+  });
+
   test("tells it again after a lost answer, as the same event", async () => {
     await life.open();
     tenant.losesAnswers = true;

@@ -2,6 +2,7 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import { tenantObjectName } from "../../src/app/object-name";
+import type { TurnReport } from "../../src/contract/turn";
 import { advanceClock } from "./clock";
 import { migrate, newChat, newTenant, readBody, readStorage } from "./support";
 import { newHook, Receiver, ringTenant, verify } from "./webhooks";
@@ -25,6 +26,18 @@ describe("a delivery", () => {
     expect(events[1]).toMatchObject({ object: "event", data: { session_id: chat.id, finish: "stop" } });
     expect(events[1]?.id).toBe(received[1]?.headers["webhook-id"]);
     await hook.settled("delivered", "delivered");
+  });
+
+  it("that tells the end of a turn has the usage and the cost that the API shows of the turn", async () => {
+    const tenant = await newTenant();
+    const hook = await newHook(tenant, { events: ["turn.completed"] });
+    const chat = await newChat({ tenant });
+    const { id } = await chat.say("Hello");
+
+    const { data } = await verify(await hook.receiver.nth(1), hook.secret);
+    const { usage, cost } = await readBody<TurnReport>(await chat.call("GET", `/turns/${id}`));
+    expect(usage?.input).toBeGreaterThan(0);
+    expect(data).toMatchObject({ id, usage, cost });
   });
 
   it("holds ids and figures, and nothing of what was said", async () => {
