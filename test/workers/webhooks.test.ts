@@ -1,9 +1,10 @@
 /** Outbound webhooks from a turn to a receiver over HTTP. */
+import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import { tenantObjectName } from "../../src/app/object-name";
 import type { TurnReport } from "../../src/contract/turn";
-import { advanceClock } from "./clock";
+import { advanceClock, holdTimers } from "./clock";
 import { migrate, newChat, newTenant, readBody, readStorage } from "./support";
 import { newHook, Receiver, ringTenant, verify } from "./webhooks";
 
@@ -120,6 +121,39 @@ describe("a receiver", () => {
     expect(told).toMatchObject({ type: "webhook_endpoint.disabled", data: { id: hook.id, reason: "gone" } });
   });
 
+  it("that hangs is given up after 15 seconds, and tried again", async () => {
+    const tenant = await newTenant();
+    const hook = await newHook(tenant, { events: ["turn.completed"] });
+    await hook.receiver.answers({ how: "hang" });
+    const chat = await newChat({ tenant });
+    const timers = holdTimers(15_000);
+    await chat.say("Hello");
+    await hook.receiver.received(1);
+    await timers.set();
+    await runInDurableObject(env.TENANTS.getByName(tenantObjectName(tenant.id)), timers.ring);
+    await hook.until(({ last_failure }) => last_failure === "timeout");
+    timers.restore();
+    advanceClock(6_000);
+    await hook.settled("delivered");
+
+    const [first, second] = await hook.receiver.received(2);
+    expect(second?.headers["webhook-id"]).toBe(first?.headers["webhook-id"]);
+  });
+
+  it("meets the events of a session in order of seq, the next one when the one before was answered", async () => {
+    const tenant = await newTenant();
+    const hook = await newHook(tenant);
+    await hook.receiver.answers({ gate: "first" });
+    const chat = await newChat({ tenant });
+    for (let turn = 0; turn < 3; turn++) await chat.say("Hello");
+    await hook.until(({ type }) => type === "turn.completed");
+    expect(await hook.receiver.received(1)).toHaveLength(1);
+    await hook.receiver.open("first");
+
+    const seqs = (await hook.receiver.bodies(4)).map(({ data }) => Number(data.seq));
+    expect(seqs).toEqual(seqs.toSorted((one, other) => one - other));
+  });
+
   it("that redirects is not followed", async () => {
     const tenant = await newTenant();
     const target = new Receiver();
@@ -175,6 +209,20 @@ describe("an endpoint", () => {
     );
 
     expect(refused.errors.map((each) => each.field)).toEqual([field]);
+  });
+
+  it("that is deleted is gone with its log, and is sent nothing more", async () => {
+    const tenant = await newTenant();
+    const hook = await newHook(tenant);
+    const chat = await newChat({ tenant });
+    await hook.settled("delivered");
+    expect((await tenant.call("DELETE", hook.path)).status).toBe(204);
+    const other = await newHook(tenant, { events: ["turn.completed"] });
+    await chat.say("Hello");
+    await other.receiver.received(1);
+
+    for (const path of [hook.path, `${hook.path}/deliveries`]) expect((await tenant.call("GET", path)).status).toBe(404);
+    expect(await hook.receiver.received()).toHaveLength(1);
   });
 
   it("is one of at most 20", async () => {
