@@ -1,9 +1,10 @@
 /**
- * Verifies inbound signatures: Standard Webhooks (https://www.standardwebhooks.com), or GitHub's `X-Hub-Signature-256`
- * (https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries). The platform's HMAC compares in constant time.
+ * Verifies inbound signatures: Standard Webhooks (https://www.standardwebhooks.com), where the platform's HMAC compares in constant time, or
+ * GitHub's.
  */
 import type { Verification, WebhookRequest } from "../../app/channels/channel";
 import { fromBase64 } from "../../lib/base64";
+import { verifyHubSignature } from "../hub-signature";
 import { type GenericCredentials, readWebhookKey } from "./credentials";
 
 /** Standard Webhooks: a request that is older, or further in the future, is refused. */
@@ -61,16 +62,5 @@ async function verifyStandard({ headers, body }: WebhookRequest, secret: string,
   return Math.abs(Math.floor(now / 1_000) - Number(signed.timestamp)) > TOLERANCE_S ? "expired" : "verified";
 }
 
-const HUB_SIGNATURE = /^sha256=([0-9a-f]{64})$/i;
-
-async function verifyGithub({ headers, body }: WebhookRequest, secret: string): Promise<Verification> {
-  const header = headers.get("x-hub-signature-256");
-  if (!header) return "unsigned";
-  const [, hex] = HUB_SIGNATURE.exec(header) ?? [];
-  if (hex === undefined) return "wrong";
-  const signature = Uint8Array.from(hex.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
-  return (await crypto.subtle.verify("HMAC", await importKey(new Uint8Array(utf8.encode(secret))), signature, body)) ? "verified" : "wrong";
-}
-
 export const verifyGeneric = (request: WebhookRequest, { signature, secret }: GenericCredentials, now: number): Promise<Verification> =>
-  signature === "github" ? verifyGithub(request, secret) : verifyStandard(request, secret, now);
+  signature === "github" ? verifyHubSignature(request, secret) : verifyStandard(request, secret, now);
