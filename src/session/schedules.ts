@@ -5,7 +5,6 @@
 import type { Outcome, SessionError, SubmitInput } from "../app/session-api";
 import type { TurnId } from "../domain/ids";
 import type { SessionSchedule, SkipReason } from "../domain/schedule-events";
-import { findNextRun } from "../domain/schedules";
 import type { SessionState } from "../domain/state";
 import { toErrorName } from "../lib/error-name";
 import { err, type Result } from "../lib/result";
@@ -14,6 +13,7 @@ import { submitMessage } from "./calls/message-calls";
 import { findRunAfter } from "./calls/schedule-calls";
 import { followInChat } from "./follow-in-chat";
 import type { SessionRuntime } from "./runtime";
+import { armNextRun } from "./watch";
 
 /** A run that cannot start its turn is tried again this often, */
 const RETRY_MS = 60_000;
@@ -70,10 +70,8 @@ async function attempt({ deps }: SessionRuntime, work: () => void | Promise<void
 
 /** Arms the job for the next run. A run that is due already is one that was refused, and is tried again later. */
 function armSchedules(runtime: SessionRuntime): void {
-  const next = findNextRun(runtime.state);
   const now = runtime.deps.clock();
-  if (next === null) runtime.jobs.disarm("schedule");
-  else runtime.jobs.arm("schedule", next <= now ? now + RETRY_MS : next);
+  armNextRun(runtime, (next) => (next <= now ? now + RETRY_MS : next));
   runtime.syncAlarm();
 }
 

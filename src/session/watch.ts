@@ -40,10 +40,11 @@ export function armJobs({ jobs, state }: Watched, events: readonly StoredEvent[]
 
 const changesSchedules = ({ type }: StoredEvent): boolean => type === "ScheduleSet" || type === "ScheduleRan" || type === "ScheduleRemoved";
 
-function armNextRun({ jobs, state }: Watched): void {
+/** `delay`: when a run is tried that is due at `next`. Absent: then. */
+export function armNextRun({ jobs, state }: Watched, delay: (next: number) => number = (next) => next): void {
   const next = findNextRun(state);
   if (next === null) jobs.disarm("schedule");
-  else jobs.arm("schedule", next);
+  else jobs.arm("schedule", delay(next));
 }
 
 /** Arms what the events of a restored session would have armed: its rows, its files, and what was under way. */
