@@ -25,8 +25,8 @@ const channelsFor = perTenant((env, tenant) =>
     stub: { sealedChannel: (name) => tenantStub(env, tenant).sealedChannel(name) },
     masterKeys: () => configFor(env).CREDENTIALS_KEYS,
     readSecrets: (type, value) => {
-      const parsed = findAdapter(type)?.credentials.safeParse(value);
-      return parsed?.success ? { value: parsed.data } : null;
+      const parsed = findAdapter(type).credentials.safeParse(value);
+      return parsed.success ? { value: parsed.data } : null;
     },
     now: Date.now,
     log: createLog({ component: "channels" }),

@@ -1,4 +1,4 @@
-/** The adapters of this build by the type of their platform. Null: there is none yet, so that no channel of the type can be put. */
+/** The adapters by the type of their platform. */
 import type { ChannelAdapter } from "../app/channels/channel";
 import type { ChannelType } from "../contract/channel";
 import { discord } from "./discord/discord";
@@ -7,7 +7,7 @@ import { slack } from "./slack/slack";
 import { telegram } from "./telegram/telegram";
 import { whatsapp } from "./whatsapp/whatsapp";
 
-const ADAPTERS: Readonly<Record<ChannelType, ChannelAdapter<unknown> | null>> = {
+const ADAPTERS: Readonly<Record<ChannelType, ChannelAdapter<unknown>>> = {
   telegram,
   slack,
   discord,
@@ -15,4 +15,4 @@ const ADAPTERS: Readonly<Record<ChannelType, ChannelAdapter<unknown> | null>> = 
   generic: createGenericAdapter(Date.now),
 };
 
-export const findAdapter = (type: ChannelType): ChannelAdapter<unknown> | null => ADAPTERS[type];
+export const findAdapter = (type: ChannelType): ChannelAdapter<unknown> => ADAPTERS[type];

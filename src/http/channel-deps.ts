@@ -6,8 +6,7 @@ import type { ChannelType } from "../contract/channel";
 import type { TenantId } from "../domain/ids";
 
 export interface ChannelDeps {
-  /** Null: this build has no adapter of the type. */
-  findAdapter(type: ChannelType): ChannelAdapter<unknown> | null;
+  findAdapter(type: ChannelType): ChannelAdapter<unknown>;
   readonly find: FindChannel;
   /** Returns a fresh stub at each call. */
   chats(address: ChatAddress): Pick<ChatApi, "receive">;

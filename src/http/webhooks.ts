@@ -34,13 +34,14 @@ interface Found {
   readonly adapter: ChannelAdapter<unknown>;
 }
 
-/** Null: there is no such channel, or this build does not serve it. */
+/** Null: there is no such channel, or its secrets cannot be opened. */
 async function findChannel(c: Context<HttpEnv>, { channels }: HttpDeps): Promise<Found | null> {
   const tenant = await channels.readWebhookTenant(c.req.param("tenant") ?? "");
   const name = channelName.safeParse(c.req.param("channel"));
   const channel = tenant && name.success ? await channels.find({ tenant, name: name.data }) : null;
-  const adapter = channel && channels.findAdapter(channel.settings.type);
-  return tenant && name.success && adapter ? { tenant, name: name.data, channel, adapter } : null;
+  return tenant && name.success && channel
+    ? { tenant, name: name.data, channel, adapter: channels.findAdapter(channel.settings.type) }
+    : null;
 }
 
 /** Takes as long as a comparison of a signature does, so that the time does not tell whether there is such a channel. */

@@ -1,6 +1,7 @@
 /** The routes of channels: what a client may put, and what it is shown. */
 import { describe, expect, it } from "vitest";
 import type { PutChannel } from "../../src/app/channels-api";
+import { findAdapter } from "../../src/channels/adapters";
 import { channelView } from "../../src/contract/channel";
 import { channelExample } from "../../src/http/examples/channels";
 import { ok } from "../../src/lib/result";
@@ -121,7 +122,7 @@ describe("a channel", () => {
 async function readChannels() {
   const none = async () => null;
   return {
-    findAdapter: () => null,
+    findAdapter,
     find: none,
     chats: () => ({ receive: async () => ({ claimed: [] }) }),
     isSuspended: async () => false,

@@ -74,7 +74,7 @@ export interface ChatDeps {
   readonly setAlarm: (at: number) => void;
   readonly background: Background;
   readonly findChannel: FindChannel;
-  readonly findAdapter: (type: ChannelType) => ChannelAdapter<unknown> | null;
+  readonly findAdapter: (type: ChannelType) => ChannelAdapter<unknown>;
   /** A fresh stub at each call. */
   readonly sessions: (tenant: TenantId, session: SessionId) => WholeSessionApi;
   readonly tenant: (tenant: TenantId) => ChatTenant;

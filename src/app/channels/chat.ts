@@ -82,8 +82,8 @@ export class Chat implements ChatHost {
     const address = store.readAddress();
     if (!address) return null;
     const channel = await findChannel({ tenant: address.tenant, name: address.channel });
-    const adapter = channel && findAdapter(channel.settings.type);
-    if (!adapter) return null;
+    if (!channel) return null;
+    const adapter = findAdapter(channel.settings.type);
     this.#tidy(adapter);
     return { address, channel, adapter };
   }

@@ -122,7 +122,6 @@ interface FileWorld {
 
 async function takeFile(env: Env, taken: TakenFile, { fetch, log }: FileWorld): ReturnType<ChatDeps["takeFile"]> {
   const adapter = findAdapter(taken.channel.settings.type);
-  if (!adapter) return err({ reason: "unsupported" });
   const upload = {
     files: (tenant: TenantId) => buildFileStore(env, tenant),
     tenants: (tenant: TenantId) => tenantStub(env, tenant),

@@ -157,12 +157,8 @@ export function registerChannels(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): voi
     const { tenant } = readPrincipal(c);
     const input = c.req.valid("json");
     const adapter = deps.channels.findAdapter(input.type);
-    const checked = input.credentials && adapter && checkSecrets(input.credentials, adapter, deps.config.allowPrivateToolUrls);
-    const errors = [
-      ...faultOfName("channel_name", channelName.safeParse(name)),
-      ...(adapter ? [] : [{ field: "type", detail: "this build serves no channel of this type" }]),
-      ...(checked && !checked.ok ? checked.error : []),
-    ];
+    const checked = input.credentials && checkSecrets(input.credentials, adapter, deps.config.allowPrivateToolUrls);
+    const errors = [...faultOfName("channel_name", channelName.safeParse(name)), ...(checked && !checked.ok ? checked.error : [])];
     if (errors.length > 0) return sendProblem(c, { code: "invalid_request", errors });
     const sealed = checked?.ok ? await sealSecrets(checked.value, { tenant, name }, deps) : ok(null);
     if (!sealed.ok) return sendProblem(c, sealed.error);
