@@ -27,6 +27,7 @@ import { createRig, type Rig } from "./support/rig.ts";
 import { benchSurfaces } from "./surfaces.ts";
 import { benchTurn } from "./turn.ts";
 import { benchWake } from "./wake.ts";
+import { benchWebhooks } from "./webhooks.ts";
 
 const BENCHES: Readonly<Record<string, (rig: Rig) => BenchResult | Promise<BenchResult>>> = {
   micro: benchMicro,
@@ -45,6 +46,7 @@ const BENCHES: Readonly<Record<string, (rig: Rig) => BenchResult | Promise<Bench
   evaluate: benchEvaluate,
   surfaces: benchSurfaces,
   limits: benchLimits,
+  webhooks: benchWebhooks,
 };
 
 const USAGE = `Usage: npm run bench -- [NAME …] [--json]

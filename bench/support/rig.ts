@@ -68,6 +68,8 @@ const READER = `export default {
 }`;
 
 const COMPATIBILITY_DATE = "2026-10-23";
+/** Seals the secrets of webhook endpoints. */
+const CREDENTIALS_KEYS = `bench:${Buffer.alloc(32, 7).toString("base64")}`;
 const ADMIN_KEY = "bench-admin-key-0123456789";
 
 interface Script extends Build {
@@ -89,7 +91,14 @@ function buildOptions(directory: string, scripts: readonly Script[]): V4Miniflar
         ...direct,
         name: build.name,
         modules: [{ type: "ESModule" as const, path: "index.js", contents: build.script }],
-        bindings: { KEY_PEPPER: "bench-pepper-0123456789", ADMIN_KEY, ENVIRONMENT: "dev", ALLOW_PRIVATE_MODEL_URLS: "true" },
+        bindings: {
+          KEY_PEPPER: "bench-pepper-0123456789",
+          ADMIN_KEY,
+          ENVIRONMENT: "dev",
+          ALLOW_PRIVATE_MODEL_URLS: "true",
+          ALLOW_PRIVATE_TOOL_URLS: "true",
+          CREDENTIALS_KEYS,
+        },
         durableObjects: {
           SESSIONS: { className: "SessionObject", useSQLite: true },
           TENANTS: { className: "TenantObject", useSQLite: true },
