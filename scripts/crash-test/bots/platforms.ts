@@ -136,7 +136,7 @@ const GENERIC: Readonly<Record<Failure, object>> = {
   refuse: { status: 503 },
   gateway: { status: 502 },
   lose_answer: { lost: true },
-  hang: { hang: true },
+  hang: { ignored: true },
 };
 
 /** A system of one's own, which recognises a reply that is sent again by its operation. */

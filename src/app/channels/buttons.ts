@@ -16,7 +16,7 @@ type ButtonEvent = Extract<ChatEvent, { readonly type: "button" }>;
 export async function pressButton(task: Task, event: ButtonEvent): Promise<Worked> {
   const { chat, room, row } = task;
   const { place, id, user } = row.delivery;
-  // It is not stored: a button that waits a moment longer does no harm.
+  // The acknowledgement is not stored: a button that waits a moment longer does no harm.
   chat.deps.background(deliver(chat, room, { type: "acknowledge_button", place, delivery: id }));
   const button = chat.deps.store.buttons.find(event.data);
   const isOwn = button !== null && (button.user === null || button.user === toPersonToken(user));

@@ -148,12 +148,12 @@ export type ActOutcome =
   | { readonly kind: "rate_limited"; readonly retry_in_ms: number }
   /** The platform could not take it now. It was not sent. */
   | { readonly kind: "failed"; readonly reason: string }
-  /** It may have been sent: the answer was lost, or does not say. */
+  /** The message may have been sent: the answer was lost, or does not say. */
   | { readonly kind: "unknown"; readonly reason: string }
   /** The platform refused the formatting. It takes the plain text. */
   | { readonly kind: "bad_format"; readonly reason: string }
   /**
-   * It will never be taken: the bot was blocked, the chat is gone, the token is wrong. `moved_to`: the chat is there now, so that the act is
+   * The act will never be taken: the bot was blocked, the chat is gone, the token is wrong. `moved_to`: the chat is there now, so that the act is
    * taken when it is built for that place.
    */
   | { readonly kind: "refused"; readonly reason: string; readonly moved_to?: ChatPlace };

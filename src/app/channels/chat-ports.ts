@@ -20,7 +20,7 @@ export type PlatformAnswer =
 
 /** What happened in a channel that its tenant should know. It never holds a text of a chat. */
 export interface ChannelNote {
-  /** The same when it is noted again. */
+  /** A repeated note has the id of the first one. */
   readonly id: string;
   readonly kind: "reply_failed" | "attachment_failed";
   /** A few words of a closed list, or what the adapter says. */

@@ -6,7 +6,7 @@ interface CutRange {
   readonly lines: readonly SourceLine[];
   /** A part begins here. */
   readonly from: number;
-  /** It ends here or before. */
+  /** The part ends here or before. */
   readonly limit: number;
 }
 

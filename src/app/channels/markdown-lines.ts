@@ -20,9 +20,9 @@ export interface SourceLine {
   /** The number of blanks before its first character, and before its words: after the mark of a list's item. */
   readonly indent: number;
   readonly content: number;
-  /** Of code: the block that is open. */
+  /** The block of code that is open. */
   readonly fence: Fence | null;
-  /** Of a table's row: the table's first two lines. */
+  /** The first two lines of the row's table. */
   readonly head: string | null;
 }
 

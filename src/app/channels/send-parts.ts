@@ -51,7 +51,7 @@ async function sendOne(chat: ChatHost, room: ChatRoom, part: WaitingPart): Promi
   return deliver(chat, room, toAct(room, part));
 }
 
-/** The same edit twice is one edit. */
+/** An edit that is sent twice is one edit. */
 const isRepeatable = ({ adapter }: ChatRoom, { edits }: WaitingPart): boolean => edits !== null || adapter.traits.is_idempotent;
 
 function toAct({ adapter }: ChatRoom, { operation, place, markdown, buttons, is_plain, edits, is_first }: WaitingPart): OutboundAct {

@@ -30,7 +30,7 @@ const NO_ACCESS = new Set([UNKNOWN_CHANNEL, MISSING_ACCESS, MISSING_PERMISSIONS]
 export const isWithdrawn = (act: OutboundAct, code: number): boolean =>
   act.type === "withdraw" && (code === UNKNOWN_MESSAGE || TOKEN_OVER.has(code));
 
-/** The same place, to which another way leads. Null: there is none. Each step takes a way from the target, so that the steps end. */
+/** The place as another way leads to it. Null: there is none. Each step takes a way from the target, so that the steps end. */
 export function findOtherWay(act: OutboundAct, code: number): ChatPlace | null {
   if (act.type !== "send" && act.type !== "edit") return null;
   const target = readDiscordTarget(act.place);
