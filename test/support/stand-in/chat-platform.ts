@@ -66,14 +66,22 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
     return void send(200, {});
   }
   const { data } = JSON.parse(text) as { readonly data: TakenReply };
+  takeReply(room, data, { response, send });
+}
+
+interface Answering {
+  readonly response: ServerResponse;
+  readonly send: (status: number, body: unknown, headers?: PlatformScript["headers"]) => unknown;
+}
+
+function takeReply(room: Room, data: TakenReply, { response, send }: Answering): void {
   const { status = 200, headers = {}, lost, hangs, ignored } = room.script.shift() ?? {};
   if (ignored) return;
   if (lost || hangs || status === 200) room.taken.push(data);
   else room.refused++;
   for (const wake of room.waiting.splice(0)) wake();
   if (lost) return void response.destroy();
-  if (hangs) return;
-  send(status, { message_id: `m${room.taken.length}` }, headers);
+  if (!hangs) send(status, { message_id: `m${room.taken.length}` }, headers);
 }
 
 export interface ChatPlatform {
