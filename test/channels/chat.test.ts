@@ -139,7 +139,7 @@ describe("a life that ends", () => {
 describe("a reply", () => {
   it("waits for the one before it, also when that turn was out of reach", async () => {
     const world = new ChatWorld();
-    world.unreachable.push("stream", "turn");
+    world.unreachable.push("stream", "turn", "stream", "turn");
     await world.receive(toMessage("One."), toMessage("Two.", { id: "d2" }));
     await world.answer("First.");
     await world.answer("Second.");

@@ -57,6 +57,14 @@ interface Call {
 async function* answer({ scheduler, random, stats, faults }: ModelWorld, call: Call): AsyncGenerator<ModelStreamPart> {
   stats.count("model calls");
   const mark = findMark(call.request);
+  const { tools, messages } = call.request;
+  const isNew = messages.at(-1)?.role === "user";
+  if (tools.length > 0 && isNew && random.chance(0.5)) {
+    stats.count("tool calls");
+    await scheduler.sleep(call.scope, random.int(0, 800), "the model calls a tool");
+    yield { type: "tool_call", call: { type: "tool_call", call_id: `c${call.call}`, name: "pay", arguments: "{}" } };
+    return yield { type: "finish", finish: "tool_calls", usage: null };
+  }
   const words = random.pick([0, 1, 5, 20, 40]);
   const failsAt = random.chance(faults.modelFails) ? random.int(0, words) : null;
   for (let n = 0; n <= words; n++) {

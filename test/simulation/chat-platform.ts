@@ -37,6 +37,8 @@ export interface PlatformFaults {
   fails: number;
   /** An act takes effect, and its answer is lost. */
   outcomesLost: number;
+  /** The platform's name is not resolved: nothing leaves. */
+  unresolved: number;
   /** An act is not answered in time. */
   hangs: number;
   badFormats: number;
@@ -52,6 +54,11 @@ interface PlatformWorld {
   readonly faults: PlatformFaults;
   /** Posts deliveries to the bot's webhook. Rejects when no answer comes. */
   readonly post: (deliveries: readonly Delivery[]) => Promise<Response>;
+}
+
+interface LeavingRequest extends PlatformRequest {
+  readonly signal: AbortSignal;
+  readonly onSend?: () => void;
 }
 
 const MINUTE_MS = 60_000;
@@ -103,10 +110,16 @@ export class SimChatPlatform {
   }
 
   /** The way to the platform from one life of the bot. What was sent may arrive after the life has ended. */
-  reachedBy(scope: Scope): (request: PlatformRequest & { readonly signal: AbortSignal }) => Promise<Result<Response, string>> {
+  reachedBy(scope: Scope): (request: LeavingRequest) => Promise<Result<Response, string>> {
     const { scheduler, random, faults, stats } = this.world;
-    return async ({ body, signal }) => {
+    return async ({ body, signal, onSend }) => {
       const act = JSON.parse(body ?? "null") as OutboundAct;
+      if (random.chance(faults.unresolved)) {
+        stats.count("acts that did not leave");
+        await scheduler.gate(scope, `${act.type} does not leave`);
+        return { ok: false, error: "unreachable" };
+      }
+      onSend?.();
       let outcome: ActOutcome = { kind: "failed", reason: "unavailable" };
       const effect = (): void => {
         outcome = this.#take(act);

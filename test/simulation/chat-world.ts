@@ -13,6 +13,7 @@ import { openChatStore } from "../../src/channels/chat/chat-rows";
 import { openChatSession } from "../../src/channels/chat/open-chat-session";
 import { createPlatformClient } from "../../src/channels/chat/platform-client";
 import type { ChannelSettings } from "../../src/contract/channel";
+import type { HttpToolEntry } from "../../src/contract/registered-tool";
 import type { SessionId } from "../../src/domain/ids";
 import { err, ok } from "../../src/lib/result";
 import { sha256Sync } from "../../src/lib/sha256-sync";
@@ -39,6 +40,13 @@ const CHANNEL = "support";
 const ISOLATES = 2;
 /** Errors of this world. Any other is a fault of the code under test. */
 const INJECTED = ["WriteFailedError", "ResetError"];
+
+/** A tool that a person must approve. */
+const PAY: HttpToolEntry = {
+  ...{ name: "pay", description: null, parameters: { type: "object" }, needs_approval: true, files: null },
+  ...{ url: "https://tool.test", method: "POST", secret_header: null, timeout_ms: 10_000, max_bytes: 1_000 },
+  ...{ created_at: 0, updated_at: 0, credential_missing: false },
+};
 
 interface SessionLife {
   readonly scope: Scope;
@@ -101,6 +109,8 @@ export class ChatWorld {
   readonly settings: ChannelSettings;
   readonly traits: ChannelTraits;
   readonly models: ChatModels;
+  /** What people do, and how often. */
+  readonly acts: Readonly<Record<"write" | "write_twice" | "command" | "edit" | "delete" | "press" | "remind", number>>;
   readonly tenantSql = createMigratedSql();
   readonly directory: Directory = createDirectory(this.tenantSql);
   readonly tenant: SimObject<{ readonly scope: Scope }>;
@@ -119,6 +129,14 @@ export class ChatWorld {
     this.faults = drawFaults(random);
     this.settings = { ...SETTINGS, ...drawSettings(random) };
     this.traits = drawTraits(random);
+    this.acts = {
+      ...{ write: 6, write_twice: 1 },
+      command: random.pick([0, 1.5]),
+      edit: random.pick([0, 0, 1.5]),
+      delete: random.pick([0, 0, 1]),
+      press: random.pick([0.5, 2]),
+      remind: random.pick([0, 0, 1]),
+    };
     const post = (deliveries: readonly Delivery[]) => this.#post(deliveries);
     this.platform = new SimChatPlatform({ scheduler, random, stats, traits: this.traits, faults: this.faults, post });
     this.models = new ChatModels(this);
@@ -248,13 +266,13 @@ export class ChatWorld {
       });
     const tenant = {
       settings: async () => ok({ name: "", default_model: "big", default_policy: "", allowed_origins: [] }),
-      listTools: async () => ok([]),
+      listTools: async () => ok([PAY]),
       listMcpServers: async () => ok([]),
     };
     const ports = {
       register: async (naming: Parameters<typeof register>[0]) => ({ registered: await register(naming), isKeyed: false }),
       open: (session: SessionId, input: Parameters<WholeSessionApi["open"]>[1]) =>
-        this.#reachSession(chat, session).open({ tenant: TENANT, session }, input),
+        this.#reachSession(chat, session).open({ tenant: TENANT, session }, { ...input, chat: wanted.chat }),
       describe: (session: SessionId) => this.#reachSession(chat, session).describe({ tenant: TENANT, session }),
       forget: (session: SessionId) => this.tenant.call(scope, "forget", () => this.directory.forget(session)),
     };
@@ -325,6 +343,10 @@ export class ChatWorld {
           sql: made.sql,
           setAlarm: (at) => made.object.setAlarm(at),
           model: this.models.for(scope),
+          tools: () => ({ needsApproval: async () => true, run: async () => ({ output: "Paid.", failure: null }) }),
+          chats: (address) => ({
+            follow: (_, turn) => this.findChat(address).object.call(scope, "follow", ({ chat }) => chat.follow(turn)),
+          }),
         });
         return { scope, runtime, service: serveSession(runtime) };
       },
@@ -378,6 +400,7 @@ function drawFaults(random: Random): Faults {
     rateLimits: rare(),
     fails: rare(),
     outcomesLost: rare(),
+    unresolved: rare(),
     hangs: rare() / 4,
     badFormats: rare(),
     refuses: random.pick([0, 0, 0, 0.02]),
@@ -386,7 +409,12 @@ function drawFaults(random: Random): Faults {
 }
 
 function drawSettings(random: Random): Partial<ChannelSettings> {
-  return { session_per: random.pick(["chat", "user", "thread"] as const), streaming: random.chance(0.6), groups: "all" };
+  return {
+    session_per: random.pick(["chat", "user", "thread"] as const),
+    streaming: random.chance(0.6),
+    groups: "all",
+    tools: random.chance(0.3) ? [PAY.name] : null,
+  };
 }
 
 function drawTraits(random: Random): ChannelTraits {

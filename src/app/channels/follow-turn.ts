@@ -1,5 +1,7 @@
 /** Follows turns to their ends, in the order in which they were asked for, and makes replies of them. */
+import type { TurnReport } from "../../contract/turn";
 import { toErrorName } from "../../lib/error-name";
+import type { Outcome } from "../session-api";
 import { askForApproval } from "./approvals";
 import { type ChatHost, type ChatRoom, toCaller } from "./chat-ports";
 import type { ChatTurn } from "./chat-store";
@@ -36,8 +38,10 @@ async function followOne(chat: ChatHost, followed: ChatTurn): Promise<void> {
   const { turn, session } = followed;
   const room = await chat.openRoom();
   if (!room) return waitForRoom(chat, followed);
+  const readReport = () => sessions(room.address.tenant, session).turn(toCaller(room.address, session), turn);
+  if (await isHeldUp(chat, followed, readReport)) return store.turns.postpone(turn, now() + AWAIT_MS);
   await hearTurn(chat, room, followed);
-  const report = await sessions(room.address.tenant, session).turn(toCaller(room.address, session), turn);
+  const report = await readReport();
   const known = store.turns.find(turn);
   // Another turn took its place, or its session was erased.
   if (!known) return;
@@ -50,6 +54,16 @@ async function followOne(chat: ChatHost, followed: ChatTurn): Promise<void> {
   if (value.status === "awaiting_tools") return await askForApproval(chat, { room, followed: known, report: value }, now() + AWAIT_MS);
   if (!isOver(value)) return store.turns.postpone(turn, now() + POLL_MS);
   await endTurn(chat, { room, followed: known, report: value });
+}
+
+/**
+ * The turn before it waits for a person, perhaps for a day, and no stream is held open for that. The store makes it due when the other turn ends, or when
+ * another one begins.
+ */
+async function isHeldUp({ deps: { store } }: ChatHost, { turn, session }: ChatTurn, readReport: () => Promise<Outcome<TurnReport>>) {
+  if (store.turns.list(session)[0]?.turn === turn) return false;
+  const report = await readReport();
+  return report.ok && report.value.status === "queued";
 }
 
 /** The channel was deleted, or cannot be opened. Its turns must not keep the object at work for ever. */

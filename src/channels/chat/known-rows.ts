@@ -46,20 +46,27 @@ const IS_NEXT = `NOT EXISTS (SELECT 1 FROM turns AS earlier WHERE earlier.sessio
 export function createTurnRows(sql: SyncSql): ChatStore["turns"] {
   const select = (rest: string, ...params: (string | number)[]) =>
     sql.rows<TurnRow>(`SELECT * FROM turns ${rest}`, ...params).map(toFollowed);
+  /** A turn that begins ends one that waits for a person, and one that ends lets the next begin: all of the session are due at once. */
+  const lookAgain = (where: string, param: string) => void sql.rows(`UPDATE turns SET not_before = 0 WHERE ${where}`, param);
   return {
-    add: ({ turn, session, place, user, cursor, is_answered, is_scheduled, not_before, since }) =>
-      void sql.rows(
+    add: ({ turn, session, place, user, cursor, is_answered, is_scheduled, not_before, since }) => {
+      lookAgain("session = ?", session);
+      sql.rows(
         `INSERT INTO turns (turn, session, body, cursor, is_answered, is_scheduled, not_before, since)
          VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (turn) DO NOTHING`,
         ...[turn, session, JSON.stringify({ place, user }), cursor, is_answered ? 1 : 0, is_scheduled ? 1 : 0, not_before, since],
-      ),
+      );
+    },
     find: (turn) => select("WHERE turn = ?", turn)[0] ?? null,
     due: (now) => select(`WHERE not_before <= ? AND ${IS_NEXT} ORDER BY seq LIMIT 1`, now)[0] ?? null,
     next: () => sql.rows<{ at: number | null }>(`SELECT min(not_before) AS at FROM turns WHERE ${IS_NEXT}`)[0]?.at ?? null,
     postpone: (turn, not_before) => void sql.rows("UPDATE turns SET not_before = ? WHERE turn = ?", not_before, turn),
     show: (turn, live) => void sql.rows("UPDATE turns SET live = ? WHERE turn = ?", live && JSON.stringify(live), turn),
     noteAnswered: (turn) => void sql.rows("UPDATE turns SET is_answered = 1 WHERE turn = ?", turn),
-    remove: (turn) => void removeTexts(sql, "turns", "turn = ?", turn),
+    remove: (turn) => {
+      lookAgain("session = (SELECT session FROM turns WHERE turn = ?)", turn);
+      removeTexts(sql, "turns", "turn = ?", turn);
+    },
     list: (session) => select("WHERE session = ? ORDER BY seq", session),
   };
 }
