@@ -56,7 +56,7 @@ export class People {
       case "write_twice":
         return void platform.deliver([this.#write(name), this.#write(name)]);
       case "command":
-        return void platform.deliver([this.#command(name, random.weighted({ help: 1, context: 1, reset: 2, undo: 1, forget: 1.5 }))]);
+        return this.#command(name, random.weighted({ help: 1, context: 1, reset: 2, undo: 1, forget: 1.5 }));
       case "edit":
         return this.#edit(name);
       case "delete":
@@ -96,12 +96,23 @@ export class People {
     return toConversationKey(this.world.settings, place, { id: user, name: user, language: "en" });
   }
 
-  #command(user: string, name: string): Delivery {
+  #command(user: string, name: string): void {
+    const { platform, stats } = this.world;
     const mark = this.#next();
-    this.world.stats.count(`command ${name}`);
+    stats.count(`command ${name}`);
+    const place = this.#drawPlace(user);
     const command = { name, args: "" };
     const event = { type: "message", message: `m${mark}`, text: `/${name}`, files: [], command, is_addressed: true } as const;
-    return this.#deliver(mark, { place: this.#drawPlace(user), user }, event);
+    void platform.deliver([this.#deliver(mark, { place, user }, event)]);
+    if (name === "forget") void this.#answer(user, place);
+  }
+
+  /** Who asks for an erasure mostly answers the question. */
+  async #answer(user: string, { chat }: ChatPlace): Promise<void> {
+    const { platform, scheduler, random } = this.world;
+    await scheduler.sleep(platform.scope, random.pick([5_000, 20_000, 60_000]), `${user} reads the question`);
+    const question = platform.seen.findLast(({ place, buttons }) => place.chat === chat && buttons.length > 0);
+    if (question) this.#pressOne(user, question);
   }
 
   /** A message is edited once, at any time before it is deleted. */

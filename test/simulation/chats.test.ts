@@ -1,18 +1,50 @@
-/** Rules I51 to I53, over many seeds. */
+/** Rules I51 to I54, over many seeds: 2,000 deliveries and more. */
 import { simulateChats } from "./chats";
 import { testSeeds } from "./test-seeds";
-
-const SEEDS_IN_TESTS = 120;
-const MOST_SEEDS = 2_000;
-
-/** What the runs must have done, or they prove nothing. */
-const TRIED = ["deliveries"];
 
 testSeeds({
   title: "a delivery leads to one turn and one visible reply, whatever is repeated, late, lost or killed",
   file: "test/simulation/chats.test.ts",
   simulate: simulateChats,
-  seeds: SEEDS_IN_TESTS,
-  mostSeeds: MOST_SEEDS,
-  tried: TRIED,
+  seeds: 70,
+  mostSeeds: 2_000,
+  tried: [
+    "deliveries doubled",
+    "deliveries repeated",
+    "webhook answered 200",
+    "webhook answered 503",
+    "webhook answered 0",
+    "chat crashes",
+    "session crashes",
+    "tenant crashes",
+    "isolate crashes",
+    "writes failed",
+    "model failures",
+    "acts rate_limited",
+    "acts failed",
+    "acts bad_format",
+    "acts refused",
+    "acts recognised",
+    "acts that did not leave",
+    "acts not answered in time",
+    "answers to acts lost",
+    "acts: typing",
+    "acts: edit",
+    "replies completed",
+    "replies failed",
+    "replies stopped",
+    "replies interrupted",
+    "replies in doubt",
+    "edits",
+    "deletions",
+    "cancelled by their person",
+    "tool calls",
+    "buttons pressed",
+    "reminders",
+    "command reset",
+    "command undo",
+    "command forget",
+    "sessions erased",
+  ],
+  least: { deliveries: 2_000 },
 });

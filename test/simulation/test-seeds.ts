@@ -18,6 +18,8 @@ interface SeedTest {
   readonly mostSeeds: number;
   /** Counters that so many seeds must have reached, or they prove nothing. */
   readonly tried: readonly string[];
+  /** What so many seeds must have counted at least. Absent: nothing. */
+  readonly least?: Readonly<Record<string, number>>;
 }
 
 const many = Number(process.env.SEEDS ?? 0);
@@ -28,7 +30,7 @@ function print(total: Stats): void {
   if (one || many) process.stdout.write(`${total}\n`);
 }
 
-export function testSeeds({ title, file, simulate, seeds: usual, mostSeeds, tried }: SeedTest): void {
+export function testSeeds({ title, file, simulate, seeds: usual, mostSeeds, tried, least = {} }: SeedTest): void {
   test(title, { timeout: 240_000 }, async () => {
     const total = new Stats();
     const seeds = one ? [one] : Array.from({ length: Math.min(many || usual, mostSeeds) }, (_, index) => index + 1);
@@ -39,6 +41,8 @@ export function testSeeds({ title, file, simulate, seeds: usual, mostSeeds, trie
       if (violation) expect.fail(`seed ${seed} breaks ${violation}\nreplay it: SEED=${seed} npm test -- ${file}\n${story}`);
     }
     print(total);
-    if (seeds.length >= usual) expect(tried.filter((what) => !total.counts.has(what))).toEqual([]);
+    if (seeds.length < usual) return;
+    expect(tried.filter((what) => !total.counts.has(what))).toEqual([]);
+    for (const [what, count] of Object.entries(least)) expect(total.counts.get(what), what).toBeGreaterThanOrEqual(count);
   });
 }

@@ -68,7 +68,12 @@ export class Chat implements ChatHost {
 
   alarmRang(): void {
     this.#alarmAt = null;
-    if (this.deps.store.isBare()) this.#forgetIdle();
+    try {
+      if (this.deps.store.isBare()) this.#forgetIdle();
+    } catch (error) {
+      // The disk may be full. The alarm is armed again.
+      this.deps.log.error("chat.work_failed", { error: toErrorName(error) });
+    }
     this.wake();
   }
 

@@ -1,7 +1,5 @@
 /** Follows turns to their ends, in the order in which they were asked for, and makes replies of them. */
-import type { TurnReport } from "../../contract/turn";
 import { toErrorName } from "../../lib/error-name";
-import type { Outcome } from "../session-api";
 import { askForApproval } from "./approvals";
 import { type ChatHost, type ChatRoom, toCaller } from "./chat-ports";
 import type { ChatTurn } from "./chat-store";
@@ -39,7 +37,10 @@ async function followOne(chat: ChatHost, followed: ChatTurn): Promise<void> {
   const room = await chat.openRoom();
   if (!room) return waitForRoom(chat, followed);
   const readReport = () => sessions(room.address.tenant, session).turn(toCaller(room.address, session), turn);
-  if (await isHeldUp(chat, followed, readReport)) return store.turns.postpone(turn, now() + AWAIT_MS);
+  const first = isHeard(chat, followed) ? null : await readReport();
+  if (first?.ok && first.value.status === "queued") return store.turns.postpone(turn, now() + AWAIT_MS);
+  if (first?.ok && first.value.status === "awaiting_tools")
+    return await askForApproval(chat, { room, followed, report: first.value }, now() + AWAIT_MS);
   await hearTurn(chat, room, followed);
   const report = await readReport();
   const known = store.turns.find(turn);
@@ -57,14 +58,11 @@ async function followOne(chat: ChatHost, followed: ChatTurn): Promise<void> {
 }
 
 /**
- * The turn before it waits for a person, perhaps for a day, and no stream is held open for that. The store makes it due when the other turn ends, or when
- * another one begins.
+ * False: the turn, or one before it, may wait for a person, perhaps for a day. No stream is held open for that, and nothing shows that the bot types. The
+ * store makes a turn due when the one before it ends, when another begins, and when a button was pressed.
  */
-async function isHeldUp({ deps: { store } }: ChatHost, { turn, session }: ChatTurn, readReport: () => Promise<Outcome<TurnReport>>) {
-  if (store.turns.list(session)[0]?.turn === turn) return false;
-  const report = await readReport();
-  return report.ok && report.value.status === "queued";
-}
+const isHeard = ({ deps: { store } }: ChatHost, { turn, session, is_answered }: ChatTurn): boolean =>
+  !is_answered && store.turns.list(session)[0]?.turn === turn;
 
 /** The channel was deleted, or cannot be opened. Its turns must not keep the object at work for ever. */
 async function waitForRoom(chat: ChatHost, { turn, session, since }: ChatTurn): Promise<void> {

@@ -1,7 +1,7 @@
 /**
- * A person edits or deletes a message. The newest one is answered again, as if it had been written so. An older one is redacted, because what
- * came after it was said in answer to the first version: the new text follows as a message that asks for no answer. A change whose message is not
- * known may have come before it.
+ * A person edits or deletes a message. The newest one, and one that still waits for its turn, is answered again, as if it had been written so. An
+ * older one is redacted, because what came after it was said in answer to the first version: the new text follows as a message that asks for no
+ * answer. A change whose message is not known may have come before it.
  */
 import { parseId, type SessionId } from "../../domain/ids";
 import type { Part } from "../../domain/message";
@@ -34,7 +34,15 @@ export async function applyEdit(task: Task, event: EditEvent): Promise<Worked> {
   if (limited) return limited;
   const { store } = task.chat.deps;
   const isNewest = store.sessions.current() === known.session && store.messages.newest(known.session)?.key === known.key;
-  return isNewest ? answerAgain(task, event, known) : replaceOlder(task, event, known);
+  return isNewest || (await isQueued(task, known)) ? answerAgain(task, event, known) : replaceOlder(task, event, known);
+}
+
+/** Its turn has not begun, so that nothing answers the first version yet. */
+async function isQueued(task: Task, { session, turn }: KnownMessage): Promise<boolean> {
+  if (!turn) return false;
+  const [api, caller] = connect(task, session);
+  const report = await api.turn(caller, turn);
+  return report.ok && report.value.status === "queued";
 }
 
 /** The bot takes no message of a group, so that it keeps no text of one. */

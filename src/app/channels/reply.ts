@@ -68,6 +68,8 @@ interface Unsent {
 function findBegun(text: string, live: LiveMessage | null): string {
   if (live === null || live.message !== null) return "";
   const begun = text.slice(0, live.units);
+  // A turn that was interrupted may have recorded less than it streamed.
+  if (begun.length < live.units) return begun;
   return live.digest === undefined || live.digest === sha256Sync(begun) ? begun : "";
 }
 

@@ -25,9 +25,12 @@ function openChannel(kind: "C" | "D" = "C"): string {
   return channel;
 }
 
+/** Generous, because a channel takes one message a second, and the machine may be busy. */
+const PATIENCE = { timeout: 20_000 } as const;
+
 const replies = (channel: string) => slack.seen(channel).filter(({ user }) => user === slack.bot);
 const untilReplies = (channel: string, texts: readonly string[]) =>
-  expect.poll(() => replies(channel).map(({ text }) => text), { timeout: 20_000 }).toEqual(texts);
+  expect.poll(() => replies(channel).map(({ text }) => text), PATIENCE).toEqual(texts);
 
 describe("a channel of Slack", { timeout: TEST_MS }, () => {
   test("takes an event that Slack sends again with X-Slack-Retry-Num as the one that it has", async () => {
@@ -52,7 +55,7 @@ describe("a channel of Slack", { timeout: TEST_MS }, () => {
     );
     const { ts, attempts } = await slack.say({ channel, user: ADA, text: "@bot which tea?" });
     expect(attempts.flat().map(({ status }) => status)).toEqual([200, 200]);
-    await expect.poll(() => slack.status(channel, ts)).toBe("is thinking…");
+    await expect.poll(() => slack.status(channel, ts), PATIENCE).toBe("is thinking…");
     gate.resolve();
     await untilReplies(channel, ["Green tea."]);
     expect(replies(channel)).toMatchObject([{ thread_ts: ts }]);
@@ -82,9 +85,9 @@ describe("a channel of Slack", { timeout: TEST_MS }, () => {
     await untilReplies(channel, ["Seven."]);
     const help = await slack.slash(channel, ADA, "/ask");
     expect([help.status, help.body]).toEqual([200, ""]);
-    await expect.poll(() => replies(channel).at(-1)?.text).toContain(EN.help);
+    await expect.poll(() => replies(channel).at(-1)?.text, PATIENCE).toContain(EN.help);
     await slack.slash(channel, ADA, "/reset");
-    await expect.poll(() => replies(channel).at(-1)?.text).toBe(EN.reset);
+    await expect.poll(() => replies(channel).at(-1)?.text, PATIENCE).toBe(EN.reset);
   });
 
   test("knows a command that is written behind a mention in a thread", async () => {

@@ -65,7 +65,7 @@ describe("a channel of WhatsApp", { timeout: TEST_MS }, () => {
       })(),
     );
     await whatsapp.say(person, "Who am I?");
-    await expect.poll(() => whatsapp.isTyping(person)).toBe(true);
+    await expect.poll(() => whatsapp.isTyping(person), { timeout: 20_000 }).toBe(true);
     gate.resolve();
     await untilSeen(person, ["Hello, stranger."]);
     expect(whatsapp.isTyping(person)).toBe(false);
