@@ -1,8 +1,10 @@
-/** Mutants of chats: replies of schedules, which no person in the chat asked for. */
+/** Mutants of chats: deliveries that come twice, replies that are whole and there once, and replies of schedules. */
 import type { Mutant } from "./mutant.ts";
 
 const SESSION = ["test/session/schedules-in-chats.test.ts"];
 const CHAT = ["test/channels/chat-schedules.test.ts"];
+const STORY = ["test/channels/chat.test.ts"];
+const WHOLE = ["test/channels/chat-whole-replies.test.ts"];
 
 export const chats: readonly Mutant[] = [
   {
@@ -124,5 +126,101 @@ export const chats: readonly Mutant[] = [
     find: '"UPDATE address SET place = ? WHERE json_extract(place',
     replace: '"UPDATE address SET place = ? WHERE 0 AND json_extract(place',
     tests: CHAT,
+  },
+  {
+    name: "a delivery that comes again is taken again",
+    breaks: "a delivery begins at most one turn (docs/chat-object.md)",
+    file: "src/channels/chat/waiting-rows.ts",
+    find: 'ON CONFLICT (id) DO NOTHING RETURNING at", sha256Sync(id), at).length > 0',
+    replace: 'ON CONFLICT (id) DO NOTHING RETURNING at", sha256Sync(id), at).length >= 0',
+    tests: STORY,
+  },
+  {
+    name: "a part in doubt is sent again to a platform that knows no operations",
+    breaks: "a reply is visible at most once (docs/chat-object.md)",
+    file: "src/app/channels/send-parts.ts",
+    find: "if (part.is_sending && !isRepeatable(room, part))",
+    replace: "if (part.is_sending && part.attempts > 9)",
+    tests: STORY,
+  },
+  {
+    name: "a part is not noted before it is sent",
+    breaks: "a part is stored with its operation before it is sent (docs/chat-object.md)",
+    file: "src/app/channels/send-parts.ts",
+    find: "    store.parts.begin(part.operation);\n",
+    replace: "",
+    tests: STORY,
+  },
+  {
+    name: "a reply overtakes the one before it",
+    breaks: "replies keep the order of their turns (docs/chat-object.md)",
+    file: "src/channels/chat/known-rows.ts",
+    find: "AND earlier.not_before > turns.not_before AND earlier.is_answered = 0)`",
+    replace: "AND earlier.not_before < 0 AND earlier.is_answered = 0)`",
+    tests: STORY,
+  },
+  {
+    name: "no alarm rings for work that is under way",
+    breaks: "a life that ends is followed by one that goes on (docs/chat-object.md)",
+    file: "src/app/channels/chat.ts",
+    find: "[at <= now() ? now() + WATCH_MS : at]",
+    replace: "at <= now() ? [] : [at]",
+    tests: STORY,
+  },
+  {
+    name: "a turn that waits for a person is heard",
+    breaks: "no stream is held open for a turn that waits (docs/chat-object.md)",
+    file: "src/app/channels/follow-turn.ts",
+    find: "  !is_answered && store.turns.list(session)[0]?.turn === turn;",
+    replace: "  !is_answered || store.turns.list(session)[0]?.turn !== turn;",
+    tests: WHOLE,
+  },
+  {
+    name: "the turn behind one that ended waits on",
+    breaks: "a turn is looked at when the one before it ends (docs/chat-object.md)",
+    file: "src/channels/chat/known-rows.ts",
+    find: "UPDATE turns SET not_before = 0 WHERE",
+    replace: "UPDATE turns SET not_before = not_before WHERE",
+    tests: WHOLE,
+  },
+  {
+    name: "a first message that began another text counts as a beginning of the reply",
+    breaks: "the text behind the first message is sent (docs/chat-object.md)",
+    file: "src/app/channels/reply.ts",
+    find: 'live.digest === undefined || live.digest === sha256Sync(begun) ? begun : ""',
+    replace: "begun",
+    tests: WHOLE,
+  },
+  {
+    name: "a text that was recorded in part is sent once more",
+    breaks: "a reply is visible at most once (docs/chat-object.md)",
+    file: "src/app/channels/reply.ts",
+    find: "  if (begun.length < live.units) return begun;\n",
+    replace: "",
+    tests: WHOLE,
+  },
+  {
+    name: "a first message is in doubt on a platform that knows operations",
+    breaks: "the platform is asked again under the same operation (docs/chat-object.md)",
+    file: "src/app/channels/live-reply.ts",
+    find: 'outcome.kind === "unknown" && this.#room.adapter.traits.is_idempotent',
+    replace: 'outcome.kind === "unknown" && this.#canGrow === null',
+    tests: WHOLE,
+  },
+  {
+    name: "the bot's words are inside a code block",
+    breaks: "words are no code (docs/chat-object.md)",
+    file: "src/app/channels/reply.ts",
+    find: 'ending + notice === "" ? text : closeCodeBlock(text)',
+    replace: "text",
+    tests: WHOLE,
+  },
+  {
+    name: "an edit of a message that waits is not answered",
+    breaks: "a message that waits is answered as it was edited (docs/chat-object.md)",
+    file: "src/app/channels/message-changes.ts",
+    find: "isNewest || (await isQueued(task, known))",
+    replace: "isNewest",
+    tests: WHOLE,
   },
 ];

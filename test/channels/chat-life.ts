@@ -121,6 +121,8 @@ export class ChatWorld {
   channel: "there" | "gone" | "away" = "there";
   /** Methods of sessions whose next calls fail. */
   readonly unreachable: string[] = [];
+  /** How often a session's stream was opened. */
+  streams = 0;
   /** `silent`: the tenant's object never says that a line is stored. */
   log: "there" | "silent" = "there";
   code = "CODE-1234";
@@ -192,6 +194,7 @@ export class ChatWorld {
     return new Proxy(service, {
       get: (target, name) => {
         const method: unknown = Reflect.get(target, name);
+        if (name === "stream") this.streams++;
         const at = this.unreachable.indexOf(String(name));
         if (at >= 0 && this.unreachable.splice(at, 1)) return () => Promise.reject(new Error("The session's object is out of reach"));
         return typeof method === "function" ? method.bind(target) : method;
