@@ -51,7 +51,7 @@ describe("a first message whose answer was lost", () => {
     world.answers.push({ kind: "no_answer" });
     await begin(world, "Good day, Ada.");
     const [turn] = world.sql.rows<{ live: string }>("SELECT live FROM turns");
-    const live = { ...(JSON.parse(turn?.live ?? "{}") as object), units: 100 };
+    const live = { ...(JSON.parse(turn?.live ?? "{}") as object), units: 100, digest: "of a longer text" };
     world.sql.rows("UPDATE turns SET live = ?", JSON.stringify(live));
     await world.answer("");
 

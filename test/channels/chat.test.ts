@@ -139,8 +139,8 @@ describe("a life that ends", () => {
 describe("a reply", () => {
   it("waits for the one before it, also when that turn was out of reach", async () => {
     const world = new ChatWorld();
-    world.unreachable.push("stream", "turn", "stream", "turn");
     await world.receive(toMessage("One."), toMessage("Two.", { id: "d2" }));
+    world.unreachable.push("turn");
     await world.answer("First.");
     await world.answer("Second.");
     expect(world.texts).toEqual([]);
