@@ -6,9 +6,9 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { findCommandBlocks, readPages } from "../support/doc-pages";
+import { SHELLS } from "../support/run-commands";
 import { findHazards } from "../support/shell-hazards";
 
-const SHELLS = ["bash", "zsh"].map((shell) => ({ shell, missing: spawnSync(shell, ["-c", "true"]).status !== 0 }));
 const blocks = readPages().flatMap(findCommandBlocks);
 const manifest = readFileSync(join(import.meta.dirname, "..", "..", "package.json"), "utf8");
 const { scripts } = z.object({ scripts: z.record(z.string(), z.string()) }).parse(JSON.parse(manifest));

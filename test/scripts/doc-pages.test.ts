@@ -11,6 +11,7 @@ import {
   findPieces,
   type Page,
   readPages,
+  toOutputPattern,
 } from "../support/doc-pages";
 
 const ROOT = join(import.meta.dirname, "..", "..");
@@ -95,7 +96,23 @@ describe("what is read of a page", () => {
   });
 
   test("what a block of commands needs beside a backend", () => {
-    expect(findCommandBlocks(page)).toEqual([{ page: "docs/x.md", line: 12, commands: "cat src/index.ts\n", needs: "an account" }]);
+    const block = { page: "docs/x.md", line: 12, commands: "cat src/index.ts\n", needs: "an account", shows: null };
+    expect(findCommandBlocks(page)).toEqual([block]);
+  });
+
+  test("what a block of commands prints: the text that follows at once", () => {
+    const text = "```sh\nls\n```\n\n```text\na\n```\n\n```sh\nls\n```\n\nA program:\n\n```text\nb\n```\n";
+    expect(findCommandBlocks({ path: "docs/x.md", text }).map(({ shows }) => shows)).toEqual(["a\n", null]);
+  });
+
+  test.each<[string, string, boolean]>([
+    ['{"id":"…"}', '{"id":"a.b"}', true],
+    ["1 + …", "1 + ", true],
+    ["a…", "a\nb", false],
+    ["a", "ab", false],
+    ["a.b", "axb", false],
+  ])("an output that is shown as %j: %j", (shows, said, isShown) => {
+    expect(toOutputPattern(shows).test(said)).toBe(isShown);
   });
 });
 

@@ -1,23 +1,23 @@
 /**
- * Runs the commands of each page in bash and in zsh against a backend: all must succeed, and no request may be refused.
+ * Runs the commands of each page in bash and in zsh against a backend: all must succeed, no request may be refused, and a block must print the
+ * text that the page shows behind it.
  * Excluded are blocks that name a further requirement ("**Needs a Cloudflare account.**"), and those that start the
  * backend or the tests.
  */
-import { spawn, spawnSync } from "node:child_process";
-import { once } from "node:events";
+import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createTenant, writeConnection } from "../../scripts/support/connection";
 import { createSandbox, type Sandbox } from "../../scripts/support/sandbox";
-import { findCommandBlocks, readPages } from "../support/doc-pages";
+import { type CommandBlock, findCommandBlocks, readPages, toOutputPattern } from "../support/doc-pages";
+import { type CommandsRun, runCommands, SHELLS } from "../support/run-commands";
 
 const ROOT = join(import.meta.dirname, "..", "..");
 /** The environment of the commands. `node scripts/run.mjs` runs in the repository itself. */
 const PARTS = ["scripts", "node_modules", "package.json", "wrangler.toml"];
 const MINUTES = 60_000;
-const SHELLS = ["bash", "zsh"].map((shell) => ({ shell, missing: spawnSync(shell, ["-c", "true"]).status !== 0 }));
 
 const isOfTheProject = (commands: string): boolean =>
   /^(PORT=\d+ )?(npm (start|test|ci)\b|npm run (check|simulate)\b|bash \.ci\/run)/m.test(commands);
@@ -25,12 +25,9 @@ const isOfTheProject = (commands: string): boolean =>
 const pages = readPages()
   .map((page) => ({
     path: page.path,
-    script: findCommandBlocks(page)
-      .filter(({ needs, commands }) => needs === null && !isOfTheProject(commands))
-      .map(({ commands }) => commands)
-      .join("\n"),
+    blocks: findCommandBlocks(page).filter(({ needs, commands }) => needs === null && !isOfTheProject(commands)),
   }))
-  .filter(({ script }) => script !== "");
+  .filter(({ blocks }) => blocks.length > 0);
 
 let sandbox: Sandbox;
 let url: string;
@@ -41,13 +38,6 @@ beforeAll(async () => {
 }, 2 * MINUTES);
 
 afterAll(() => sandbox.close());
-
-interface Run {
-  readonly code: unknown;
-  readonly said: string;
-  /** Refused requests, with their status. */
-  readonly refused: readonly string[];
-}
 
 /** A folder as `npm start` leaves it, with its own tenant, and a `curl` that records the status of each response. */
 async function createFolder(): Promise<string> {
@@ -63,6 +53,7 @@ async function createFolder(): Promise<string> {
   return folder;
 }
 
+/** Refused requests, with their status. */
 function findRefused(folder: string): readonly string[] {
   const answers = join(folder, "answers");
   const names = readdirSync(answers).filter((name) => !name.endsWith(".request"));
@@ -72,37 +63,12 @@ function findRefused(folder: string): readonly string[] {
   });
 }
 
-/** A page that fails in the middle may leave a service running, which would hold its output open. */
-function killGroup(leader: number | undefined): void {
-  try {
-    if (leader !== undefined) process.kill(-leader, "SIGKILL");
-  } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "ESRCH")) throw error;
-  }
-}
-
-async function runPage(shell: string, script: string): Promise<Run> {
+async function runPage(shell: string, blocks: readonly CommandBlock[]): Promise<CommandsRun & { readonly refused: readonly string[] }> {
   const folder = await createFolder();
   try {
     const env = { ...process.env, PATH: `${join(folder, "bin")}:${process.env.PATH ?? ""}` };
-    const options = shell === "zsh" ? ["-f"] : ["--noprofile", "--norc"];
-    const child = spawn(shell, [...options, "-e", "-u", "-c", script], {
-      cwd: folder,
-      env,
-      stdio: ["ignore", "pipe", "pipe"],
-      detached: true,
-    });
-    let said = "";
-    for (const stream of [child.stdout, child.stderr]) {
-      stream.setEncoding("utf8").on("data", (text: string) => {
-        said = (said + text).slice(-4_000);
-      });
-    }
-    const closed = once(child, "close");
-    const [code] = await once(child, "exit");
-    killGroup(child.pid);
-    await closed;
-    return { code, said, refused: findRefused(folder) };
+    const run = await runCommands(shell, blocks, { cwd: folder, env });
+    return { ...run, refused: findRefused(folder) };
   } finally {
     rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
   }
@@ -110,11 +76,12 @@ async function runPage(shell: string, script: string): Promise<Run> {
 
 describe.each(SHELLS)("the commands of a page, in $shell (skipped where it is not installed)", ({ shell, missing }) => {
   test.skipIf(missing).each(pages)(
-    "all work: $path",
-    async ({ script }) => {
-      const { code, said, refused } = await runPage(shell, script);
+    "all work, and print what the page shows: $path",
+    async ({ blocks }) => {
+      const { code, said, outputs, refused } = await runPage(shell, blocks);
       expect(refused).toEqual([]);
       expect(code, said).toBe(0);
+      for (const [index, { shows }] of blocks.entries()) if (shows !== null) expect(outputs[index]?.trim()).toMatch(toOutputPattern(shows));
     },
     2 * MINUTES,
   );

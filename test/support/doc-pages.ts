@@ -14,6 +14,8 @@ export interface CommandBlock {
   readonly commands: string;
   /** The requirement that the paragraph before it names, as in "**Needs a Cloudflare account.**". Null: only `npm start`. */
   readonly needs: string | null;
+  /** What it prints: the block of text that follows at once. `…` stands for any part of a line. Null: the page does not say. */
+  readonly shows: string | null;
 }
 
 export interface Piece {
@@ -39,9 +41,15 @@ export function findCommandBlocks({ path, text }: Page): readonly CommandBlock[]
         line: before.split("\n").length,
         commands: match[2] ?? "",
         needs: /^\*\*Needs ([^*]+)\.\*\*/.exec(paragraph)?.[1] ?? null,
+        shows: /^\s*\n```text\n([\s\S]*?\n)```/.exec(text.slice(match.index + match[0].length))?.[1] ?? null,
       };
     });
 }
+
+/** Matches an output that is as the page shows it. */
+export const toOutputPattern = (shows: string): RegExp => new RegExp(`^${shows.trim().split("…").map(escapePattern).join("[^\\n]*")}$`);
+
+const escapePattern = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 
 const withoutFences = (text: string): string => text.replace(FENCE, "\n");
 
