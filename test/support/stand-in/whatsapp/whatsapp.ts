@@ -34,6 +34,8 @@ type Written = Promise<{ readonly ids: readonly string[]; readonly attempts: rea
 /** Meta repeats a webhook ever more seldom, for up to 7 days. It documents no times. */
 const RETRY_WAITS = [0, 60_000, 600_000, 3_600_000, 86_400_000];
 const BURST = 45;
+/** The WhatsApp Business Account. */
+const WABA_ID = "102290129340398";
 
 export class WhatsAppStandIn {
   readonly appSecret = "app-secret";
@@ -142,7 +144,7 @@ export class WhatsAppStandIn {
   async #deliver(value: object): Promise<readonly WhatsAppAttempt[]> {
     const metadata = { display_phone_number: "15550783881", phone_number_id: this.phoneNumberId };
     const change = { value: { messaging_product: "whatsapp", metadata, ...value }, field: "messages" };
-    const body = JSON.stringify({ object: "whatsapp_business_account", entry: [{ id: "102290129340398", changes: [change] }] });
+    const body = JSON.stringify({ object: "whatsapp_business_account", entry: [{ id: WABA_ID, changes: [change] }] });
     const attempts = [await this.#post(body)];
     for (const ms of RETRY_WAITS) {
       if (attempts.at(-1)?.status === 200) break;
@@ -171,6 +173,7 @@ export class WhatsAppStandIn {
     this.calls.push({ path, body });
     if (request.headers.authorization !== `Bearer ${this.accessToken}`) return fail(response, 190, 401);
     if (request.method === "GET") return this.#answerMedia(path, request, response);
+    if (path === `/v25.0/${WABA_ID}/subscribed_apps`) return sendJson(response, 200, { success: true });
     if (path !== `/v25.0/${this.phoneNumberId}/messages`) return fail(response, 100, 400);
     this.#answerMessage(body, response);
   }

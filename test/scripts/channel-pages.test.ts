@@ -1,0 +1,92 @@
+/**
+ * The commands of the pages of Slack, Discord and WhatsApp, in bash and in zsh, with the secrets of a stand-in in place of the reader's: the
+ * platform then accepts the address, and the bot answers.
+ */
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
+import { callApi } from "../../scripts/support/api-client";
+import { type Backend, startBackend } from "../../scripts/support/backend";
+import { writeConnection } from "../../scripts/support/connection";
+import { discordDriver } from "../channels/contract/discord-driver";
+import type { ContractPlatform } from "../channels/contract/driver";
+import { slackDriver } from "../channels/contract/slack-driver";
+import { whatsappDriver } from "../channels/contract/whatsapp-driver";
+import { type CommandBlock, findCommandBlocks, readPages, toOutputPattern } from "../support/doc-pages";
+import { runCommands, SHELLS } from "../support/run-commands";
+
+const MS = 120_000;
+const PATIENCE_MS = 20_000;
+const ROOT = join(import.meta.dirname, "..", "..");
+const DRIVERS = [slackDriver, discordDriver, whatsappDriver];
+/** The last credential of a `PUT`, behind which a test has the address of its stand-in. */
+const LAST_CREDENTIAL = /("'\$(?:BOT_TOKEN|PHONE_NUMBER_ID)'")\}/;
+
+const findBlocks = (type: string): readonly CommandBlock[] =>
+  readPages()
+    .filter(({ path }) => path === `docs/channels/${type}.md`)
+    .flatMap(findCommandBlocks);
+
+/** A variable of a page has the name of its credential, in capitals. */
+function fillIn({ commands, shows }: CommandBlock, { api_url, ...secrets }: Readonly<Record<string, string>>) {
+  const entered = Object.entries(secrets).reduce(
+    (text, [name, value]) => text.replace(new RegExp(`^${name.toUpperCase()}=.*$`, "m"), `${name.toUpperCase()}='${value}'`),
+    commands,
+  );
+  return {
+    commands: entered.replace(/^(DISCORD|GRAPH)=.*$/m, `$1=${api_url}`).replace(LAST_CREDENTIAL, `$1, "api_url": "${api_url}"}`),
+    shows,
+  };
+}
+
+let backend: Backend;
+beforeAll(async () => {
+  backend = await startBackend();
+}, MS);
+afterAll(() => backend.close());
+
+async function runPageOf(type: string, shell: string, platform: ContractPlatform): Promise<void> {
+  const blocks = findBlocks(type).map((block) => fillIn(block, z.record(z.string(), z.string()).parse(platform.credentials)));
+  const folder = mkdtempSync(join(tmpdir(), "longhand-channel-"));
+  try {
+    writeConnection(backend.connection, join(folder, ".longhand", "dev.json"));
+    const { code, said, outputs } = await runCommands(shell, blocks, { cwd: folder });
+    expect(code, said).toBe(0);
+    for (const [index, { shows }] of blocks.entries()) if (shows !== null) expect(outputs[index]?.trim()).toMatch(toOutputPattern(shows));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function holdConversation(type: string, platform: ContractPlatform): Promise<void> {
+  const channel = await callApi(backend.connection, { method: "GET", path: `/v1/channels/${type}` });
+  await platform.receiveAt(backend.connection.url + z.object({ webhook_path: z.string() }).parse(channel).webhook_path);
+  expect(await platform.verifyAddress()).toBe(true);
+  const chat = platform.open("private");
+  await chat.say({ text: "My dog is called Rex." });
+  await expect.poll(() => chat.replies().map(({ text }) => text), { timeout: PATIENCE_MS }).toEqual([expect.stringContaining("Rex")]);
+}
+
+describe.each(DRIVERS)("the page of the platform $type", (driver) => {
+  let platform: ContractPlatform;
+  beforeAll(async () => {
+    platform = await driver.start();
+  });
+  afterAll(() => platform.close());
+
+  describe.each(SHELLS)("in $shell (skipped where it is not installed)", ({ shell, missing }) => {
+    test.skipIf(missing)("sets up a bot that answers", { timeout: MS }, async () => {
+      await runPageOf(driver.type, shell, platform);
+      await holdConversation(driver.type, platform);
+    });
+  });
+});
+
+test("the page of Slack has a manifest with one request URL in its three places", () => {
+  const page = readFileSync(join(ROOT, "docs/channels/slack.md"), "utf8");
+  const manifest = /^```json\n([\s\S]*?)^```/m.exec(page)?.[1] ?? "";
+  expect(JSON.parse(manifest)).toMatchObject({ settings: { socket_mode_enabled: false } });
+  expect(manifest.match(/https:\/\/chat\.example\.com\/webhooks\/\.\.\./g)).toHaveLength(3);
+});
