@@ -56,6 +56,8 @@ describe("the hazards", () => {
     ["echo it's", "a single that is open"],
     ['echo "$(ask \'a)"', "a single that is open"],
     ["which =ls", "expanded by zsh"],
+    ["USERNAME=your_bot", "a parameter of zsh"],
+    ["path=/v1/sessions", "a parameter of zsh"],
   ])("are found: %s", (commands, hazard) => {
     expect(findHazards(commands).join()).toContain(hazard);
   });
@@ -65,6 +67,7 @@ describe("the hazards", () => {
     "SESSION=$(ask $URL/v1/sessions -d '{}' | grep -o 'ses_[0-9A-Z]*' | head -n 1)",
     "cat > file <<'END'\n# it's data?\nEND",
     'ask "$URL/v1/x?at=$(newest 1)"',
+    "BOT_USERNAME=your_bot",
   ])("are not seen in %j", (commands) => {
     expect(findHazards(commands)).toEqual([]);
   });

@@ -21,7 +21,7 @@ afterAll(() => scene.close());
 function readBlocks({ telegram, connection }: BotScene) {
   const values = [
     ["TOKEN=123456:AAbbCC", `TOKEN=${telegram.token}`],
-    ["USERNAME=your_bot", `USERNAME=${telegram.bot.username}`],
+    ["BOT_USERNAME=your_bot", `BOT_USERNAME=${telegram.bot.username}`],
     ["TELEGRAM=https://api.telegram.org", `TELEGRAM=${telegram.url}`],
     ["PUBLIC=https://chat.example.com", `PUBLIC=${connection.url}`],
   ] as const;

@@ -1,7 +1,11 @@
 /**
  * Hazards of pasting a block of commands into an interactive shell: zsh treats `#` as a word, refuses a glob without
- * matches and expands `=word`. Both zsh and bash expand `!` outside of single quotes.
+ * matches, expands `=word`, and gives some names a meaning of its own. Both zsh and bash expand `!` outside of single quotes.
  */
+
+/** zsh ignores or refuses what is assigned to these, or runs no further command: https://zsh.sourceforge.io/Doc/Release/Parameters.html */
+const ZSH_PARAMETER =
+  /^\s*(USERNAME|E?[UG]ID|HOST|status|signals|path|fpath|cdpath|mailpath|manpath|argv|pipestatus|prompt|options|commands|functions|aliases|history|words)=/;
 
 interface Quoting {
   /** The innermost quote is last: a command substitution inside double quotes begins unquoted again. */
@@ -14,6 +18,7 @@ export function findHazards(block: string): readonly string[] {
   const quoting: Quoting = { open: [] };
   for (const { line, isData } of commandLines(block)) {
     if (isData) continue;
+    if (quoting.open.length === 0 && ZSH_PARAMETER.test(line)) found.push(`a parameter of zsh is assigned: ${line}`);
     for (let at = 0; at < line.length; at++) {
       const step = readCharacter(line, at, quoting);
       if (step.hazard) found.push(`${step.hazard}: ${line}`);
