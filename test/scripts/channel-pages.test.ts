@@ -24,6 +24,19 @@ const DRIVERS = [slackDriver, discordDriver, whatsappDriver];
 /** The last credential of a `PUT`, behind which a test has the address of its stand-in. */
 const LAST_CREDENTIAL = /("'\$(?:BOT_TOKEN|PHONE_NUMBER_ID)'")\}/;
 
+/** The scope of each event: https://docs.slack.dev/reference/events */
+const EVENT_SCOPES: Readonly<Record<string, string>> = {
+  app_mention: "app_mentions:read",
+  "message.channels": "channels:history",
+  "message.groups": "groups:history",
+  "message.im": "im:history",
+  "message.mpim": "mpim:history",
+};
+const slackManifest = z.object({
+  settings: z.object({ event_subscriptions: z.object({ bot_events: z.array(z.string()) }) }),
+  oauth_config: z.object({ scopes: z.object({ bot: z.array(z.string()) }) }),
+});
+
 const findBlocks = (type: string): readonly CommandBlock[] =>
   readPages()
     .filter(({ path }) => path === `docs/channels/${type}.md`)
@@ -47,7 +60,7 @@ beforeAll(async () => {
 }, MS);
 afterAll(() => backend.close());
 
-async function runPageOf(type: string, shell: string, platform: ContractPlatform): Promise<void> {
+async function runPageCommands(type: string, shell: string, platform: ContractPlatform): Promise<void> {
   const blocks = findBlocks(type).map((block) => fillIn(block, z.record(z.string(), z.string()).parse(platform.credentials)));
   const folder = mkdtempSync(join(tmpdir(), "longhand-channel-"));
   try {
@@ -78,15 +91,23 @@ describe.each(DRIVERS)("the page of the platform $type", (driver) => {
 
   describe.each(SHELLS)("in $shell (skipped where it is not installed)", ({ shell, missing }) => {
     test.skipIf(missing)("sets up a bot that answers", { timeout: MS }, async () => {
-      await runPageOf(driver.type, shell, platform);
+      await runPageCommands(driver.type, shell, platform);
       await holdConversation(driver.type, platform);
     });
   });
 });
 
-test("the page of Slack has a manifest with one request URL in its three places", () => {
+describe("the manifest of Slack's page", () => {
   const page = readFileSync(join(ROOT, "docs/channels/slack.md"), "utf8");
-  const manifest = /^```json\n([\s\S]*?)^```/m.exec(page)?.[1] ?? "";
-  expect(JSON.parse(manifest)).toMatchObject({ settings: { socket_mode_enabled: false } });
-  expect(manifest.match(/https:\/\/chat\.example\.com\/webhooks\/\.\.\./g)).toHaveLength(3);
+  const text = /^```json\n([\s\S]*?)^```/m.exec(page)?.[1] ?? "";
+
+  test("has the request URL in its three places", () => {
+    expect(text.match(/https:\/\/chat\.example\.com\/webhooks\/\.\.\./g)).toHaveLength(3);
+  });
+
+  test("asks for the scope of each event, and no other of messages", () => {
+    const { settings, oauth_config } = slackManifest.parse(JSON.parse(text));
+    const needed = settings.event_subscriptions.bot_events.map((event) => EVENT_SCOPES[event]);
+    expect(oauth_config.scopes.bot.filter((scope) => /:(history|read)$/.test(scope) && scope !== "files:read")).toEqual(needed.toSorted());
+  });
 });
