@@ -73,6 +73,15 @@ class RemindedChat {
     return { session: this.sessionId, turn, seq: row.seq };
   }
 
+  /** The session has completed so many turns: a life that ends then interrupts none. */
+  async completed(turns: number): Promise<void> {
+    const count = () =>
+      runInDurableObject(this.session, (_, { storage }) =>
+        Number(storage.sql.exec("SELECT count(*) AS n FROM events WHERE type = 'TurnCompleted'").one().n),
+      );
+    await vi.waitUntil(async () => (await count()) === turns, { timeout: 20_000 });
+  }
+
   jobs(): Promise<string[]> {
     return runInDurableObject(this.session, (_, { storage }) =>
       storage.sql
@@ -134,7 +143,7 @@ describe("the reply of a schedule", () => {
     });
     await reminded.comeDue();
     await vi.waitUntil(() => isAsked, { timeout: 20_000 });
-    await reminded.chat.model.heard(2);
+    await reminded.completed(2);
     await abortAllDurableObjects();
     getByName.mockRestore();
     expect(await reminded.jobs()).toContain("follow_in_chat");
