@@ -13,23 +13,22 @@ export function createWorker(
   let isRunning = false;
   let isAskedAgain = false;
   async function run(): Promise<void> {
-    do {
-      isAskedAgain = false;
-      await work();
-    } while (isAskedAgain);
+    try {
+      do {
+        isAskedAgain = false;
+        await work();
+      } while (isAskedAgain);
+    } finally {
+      // At once: what is asked for behind the last look begins the work anew.
+      isRunning = false;
+    }
   }
   return {
     start() {
       isAskedAgain = true;
       if (isRunning) return;
       isRunning = true;
-      background(
-        run()
-          .catch(failed)
-          .finally(() => {
-            isRunning = false;
-          }),
-      );
+      background(run().catch(failed));
     },
   };
 }
