@@ -1,5 +1,8 @@
 /** How a message travels through a chat's object: once into its session, and its reply once to the platform. */
 import { describe, expect, it } from "vitest";
+import { findWords } from "../../src/app/channels/words";
+import { err } from "../../src/lib/result";
+import { failure } from "../session/life";
 import { ADDRESS, ChatWorld, outcome, toMessage } from "./chat-life";
 
 describe("a message", () => {
@@ -149,6 +152,22 @@ describe("a reply", () => {
     expect(world.texts).toEqual(["First.", "Second."]);
   });
 
+  it("waits for the one before it, also when that one's person was told that a file has no room", async () => {
+    const world = new ChatWorld();
+    world.file = err({ reason: "file_limit" });
+    const file = { ref: "f", name: "a.pdf", media_type: null, bytes: null };
+    world.unreachable.push("stream", "turn", "stream", "turn");
+    const first = toMessage("One.");
+    if (first.event.type !== "message") throw new Error("no message");
+    await world.receive({ ...first, event: { ...first.event, files: [file] } });
+    await world.answer("First.");
+    await world.receive(toMessage("Two.", { id: "d2" }));
+    await world.answer("Second.");
+    await world.advance(10_000);
+
+    expect(world.texts.slice(1)).toEqual(["First.", "Second."]);
+  });
+
   it("is not held up by a log that stays silent", async () => {
     const world = new ChatWorld();
     world.answers.push({ kind: "no_answer" });
@@ -241,5 +260,21 @@ describe("a reply", () => {
     await world.rest();
 
     expect(world.texts).toEqual(["Ich konnte gerade nicht antworten. Bitte versuche es später noch einmal."]);
+  });
+
+  it("says in the person's language that the oldest part of the conversation was trimmed", async () => {
+    const world = new ChatWorld();
+    let answered = 0;
+    for (let n = 1; n <= 4; n++) {
+      await world.receive(toMessage("Wort ".repeat(3_000), { id: `d${n}`, language: "de-AT" }));
+      for (; answered < world.life.calls.length; answered++) {
+        const call = world.life.calls[answered];
+        if (call?.request.purpose === "turn") call.say({ type: "text", text: "Ja." }, { type: "finish", finish: "stop", usage: null });
+        else call?.say(failure("auth"));
+        await world.rest();
+      }
+    }
+
+    expect(new Set(world.texts)).toEqual(new Set(["Ja.", `Ja.\n\n_${findWords("de").trimmed}_`]));
   });
 });

@@ -37,10 +37,10 @@ async function followOne(chat: ChatHost, followed: ChatTurn): Promise<void> {
   const room = await chat.openRoom();
   if (!room) return waitForRoom(chat, followed);
   const readReport = () => sessions(room.address.tenant, session).turn(toCaller(room.address, session), turn);
-  const first = isHeard(chat, followed) ? null : await readReport();
-  if (first?.ok && first.value.status === "queued") return store.turns.postpone(turn, now() + AWAIT_MS);
-  if (first?.ok && first.value.status === "awaiting_tools")
-    return await askForApproval(chat, { room, followed, report: first.value }, now() + AWAIT_MS);
+  // While a turn waits for a person it is not heard: nothing may show that the bot types.
+  const asked = followed.is_answered ? await readReport() : null;
+  if (asked?.ok && asked.value.status === "awaiting_tools")
+    return await askForApproval(chat, { room, followed, report: asked.value }, now() + AWAIT_MS);
   await hearTurn(chat, room, followed);
   const report = await readReport();
   const known = store.turns.find(turn);
@@ -56,13 +56,6 @@ async function followOne(chat: ChatHost, followed: ChatTurn): Promise<void> {
   if (!isOver(value)) return store.turns.postpone(turn, now() + POLL_MS);
   await endTurn(chat, { room, followed: known, report: value });
 }
-
-/**
- * False: the turn, or one before it, may wait for a person, perhaps for a day. No stream is held open for that, and nothing shows that the bot types. The
- * store makes a turn due when the one before it ends, when another begins, and when a button was pressed.
- */
-const isHeard = ({ deps: { store } }: ChatHost, { turn, session, is_answered }: ChatTurn): boolean =>
-  !is_answered && store.turns.list(session)[0]?.turn === turn;
 
 /** The channel was deleted, or cannot be opened. Its turns must not keep the object at work for ever. */
 async function waitForRoom(chat: ChatHost, { turn, session, since }: ChatTurn): Promise<void> {

@@ -37,11 +37,11 @@ function toFollowed({ turn, session, body, live, is_answered, is_scheduled, ...r
 }
 
 /**
- * No earlier turn of the session is looked at later, so that replies keep the order of their turns. A turn that asked a person for something
- * holds up none: the next message ends it.
+ * No earlier turn of the session is looked at later, so that replies keep the order of their turns. What waits behind a turn that asked a person
+ * for something is held up as well, and no stream is held open for it: it is due when that turn ends, or when another one begins.
  */
 const IS_NEXT = `NOT EXISTS (SELECT 1 FROM turns AS earlier WHERE earlier.session = turns.session AND earlier.seq < turns.seq
-  AND earlier.not_before > turns.not_before AND earlier.is_answered = 0)`;
+  AND earlier.not_before > turns.not_before)`;
 
 export function createTurnRows(sql: SyncSql): ChatStore["turns"] {
   const select = (rest: string, ...params: (string | number)[]) =>
