@@ -271,6 +271,18 @@ describe("a reply that grows", () => {
     expect(world.texts.at(-1)).toBe("b".repeat(80));
   });
 
+  it("asks the platform for nothing while all that it gains is for the messages after the first", async () => {
+    const world = new ChatWorld(STREAMING);
+    await world.receive(toMessage("Hello."));
+    for (let n = 0; n < 10; n++) {
+      world.life.call.say({ type: "text", text: `${"a".repeat(60)}\n\n` });
+      await world.rest();
+      await world.advance(1_000);
+    }
+
+    expect(world.sent.map(({ type }) => type)).toEqual(["send"]);
+  });
+
   it("is not begun a second time when the first message is in doubt: what follows it is sent", async () => {
     const world = new ChatWorld({ ...STREAMING, traits: { edits: { every_ms: 1_000 } } });
     world.answers.push({ kind: "no_answer" });

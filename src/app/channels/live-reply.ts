@@ -22,6 +22,10 @@ export class LiveReply {
   #text = "";
   #message: string | undefined;
   #shown = "";
+  /** The markdown that the message has. */
+  #part = "";
+  /** The message takes no more of the text, so that nothing is cut or sent while the rest of it comes. */
+  #isFull = false;
   /** No edit before this time. */
   #freeAt = 0;
   #isStopped = false;
@@ -43,16 +47,21 @@ export class LiveReply {
     switch (frame.type) {
       case "turn.started":
       case "turn.resumed":
-        this.#text = "";
+        this.#beginText(this.#message);
         return this.#type();
       case "text.delta":
-        if (frame.message_id !== this.#message) this.#text = "";
-        this.#message = frame.message_id;
+        if (frame.message_id !== this.#message) this.#beginText(frame.message_id);
         this.#text += frame.text;
         return this.#flushSoon();
       default:
         return;
     }
+  }
+
+  #beginText(message: string | undefined): void {
+    this.#text = "";
+    this.#isFull = false;
+    this.#message = message;
   }
 
   /** Resolves when nothing is under way any more. */
@@ -75,7 +84,7 @@ export class LiveReply {
   }
 
   #flushSoon(): void {
-    if (!this.#canGrow || this.#isStopped || this.#cancelFlush) return;
+    if (!this.#canGrow || this.#isFull || this.#isStopped || this.#cancelFlush) return;
     const { now, schedule } = this.#chat.deps;
     const wait = Math.max(this.#live ? 0 : GATHER_MS, this.#freeAt - now());
     this.#cancelFlush = schedule(wait, () => {
@@ -96,11 +105,13 @@ export class LiveReply {
 
   async #flush(): Promise<void> {
     const { traits } = this.#room.adapter;
-    const [first] = splitReply(this.#room.adapter, this.#text);
-    if (this.#isStopped || first === undefined || !traits.edits) return;
+    const [first, ...rest] = splitReply(this.#room.adapter, this.#text);
     this.#shown = this.#text;
+    if (this.#isStopped || first === undefined || !traits.edits) return;
     if (this.#live === null) await this.#begin(first);
-    else if (this.#live.message !== null) await this.#edit(this.#live.message, first);
+    else if (this.#live.message !== null && first !== this.#part) await this.#edit(this.#live.message, first);
+    // No text behind the second message moves the place where the first one was cut.
+    this.#isFull = this.#live !== null && rest.length > 1 && this.#part === first;
     this.#freeAt = Math.max(this.#freeAt, this.#chat.deps.now() + traits.edits.every_ms);
   }
 
@@ -115,6 +126,7 @@ export class LiveReply {
     this.#note({ ...begun, state: "sending", message: null }, true);
     const said = { operation, place: this.#followed.place, text: this.#room.adapter.render(markdown), buttons: [], is_plain: false };
     await this.#settle(await this.#deliver({ type: "send", ...said, is_first: !this.#followed.is_answered }), begun);
+    this.#part = markdown;
   }
 
   async #settle(outcome: Delivered, begun: Pick<LiveMessage, "operation" | "units" | "digest">): Promise<void> {
@@ -130,7 +142,7 @@ export class LiveReply {
       await noteInLog(this.#chat, { id: begun.operation, kind: "reply_failed", reason: `in doubt: ${outcome.reason}`, session, turn });
       this.#note({ ...begun, state: "lost", message: null });
     } else {
-      // It is not there. The whole reply says the rest, in the way that every part does.
+      // The message is not there. The whole reply says the rest, in the way that every part does.
       this.#note(null);
       this.#canGrow = outcome.kind === "rate_limited";
       if (outcome.kind === "rate_limited") this.#freeAt = this.#chat.deps.now() + outcome.retry_in_ms;
@@ -141,6 +153,7 @@ export class LiveReply {
     const operation = `${this.#followed.turn}.live`;
     const said = { operation, place: this.#followed.place, text: this.#room.adapter.render(markdown), buttons: [], is_plain: false };
     const outcome = await this.#deliver({ type: "edit", message, ...said });
+    if (outcome.kind === "done") this.#part = markdown;
     if (outcome.kind === "rate_limited") this.#freeAt = this.#chat.deps.now() + outcome.retry_in_ms;
   }
 
