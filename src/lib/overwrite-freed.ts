@@ -49,16 +49,25 @@ export const toFiller = (column: string): string => `replace(hex(zeroblob(length
 
 const SCHEMA = "SELECT sql FROM sqlite_master WHERE tbl_name = ? AND sql IS NOT NULL ORDER BY type <> 'table', type";
 
+/** The last keys of tables that never give out a key twice. The platform lets them be read and written as rows. */
+function readSequences(sql: SyncSql, statements: readonly { readonly sql: string }[], tables: readonly string[]) {
+  if (!statements.some(({ sql: statement }) => /\bAUTOINCREMENT\b/.test(statement))) return [];
+  const query = "SELECT name, seq FROM sqlite_sequence WHERE name IN (SELECT value FROM json_each(?))";
+  return sql.rows<{ name: string; seq: number }>(query, JSON.stringify(tables));
+}
+
 /**
  * Drops the tables, writes over the pages that they had, and makes them anew without rows: SQLite leaves a deleted row's bytes in a page
  * that its table keeps.
  */
 export function remakeTables(sql: SyncSql, tables: readonly string[]): void {
   const statements = tables.flatMap((name) => sql.rows<{ sql: string }>(SCHEMA, name));
+  const sequences = readSequences(sql, statements, tables);
   const space = tables.reduce((sum, name) => sum + boundSpace(sql, name), LEAST_BYTES);
   for (const name of tables) sql.rows(`DROP TABLE "${name}"`);
   for (const statement of buildFill(space)) sql.rows(statement);
   for (const { sql: statement } of statements) sql.rows(statement);
+  for (const { name, seq } of sequences) sql.rows("INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", name, seq);
 }
 
 /** Writes the tables anew with the rows that they have, so that no page keeps a deleted one. Call it inside a transaction. */

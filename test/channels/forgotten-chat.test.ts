@@ -58,6 +58,29 @@ function plantChat() {
   });
   return { store, session };
 }
+/** Several rows are tried again and again: they become longer and shorter, and move within their pages. */
+function tryAgain({ store, session }: ReturnType<typeof plantChat>): void {
+  const { place, user, ...delivery } = toMessage(MARK);
+  const live = { operation: "o", state: "shown", message: "p1", units: 1 } as const;
+  store.transaction(() => {
+    for (let n = 2; n <= 4; n++) {
+      store.deliveries.add({ ...delivery, place, user }, { session, at: 1 });
+      const turn = { turn: id("trn", n), session, place, user, cursor: null, live: null, not_before: 1, since: 1 };
+      store.turns.add({ ...turn, user: { ...user, name: MARK }, is_answered: false, is_scheduled: false });
+      const part = { operation: `o${n}`, session, turn: null, place, markdown: MARK, buttons: [], edits: null, is_first: true };
+      store.parts.add(part, 1);
+    }
+    for (let n = 0; n < 40; n++) {
+      const [row, at] = [2 + (n % 3), n % 2 ? 1_800_000_000_000 : 1];
+      store.deliveries.postpone(row, at);
+      store.turns.postpone(id("trn", row), at);
+      store.turns.show(id("trn", row), n % 2 ? live : null);
+      store.parts.begin(`o${row}`);
+      store.parts.postpone(`o${row}`, { not_before: at });
+    }
+  });
+}
+
 const overwrite = () => overwriteFreed({ sql: { exec: (statement) => database.exec(statement) }, sync: async () => {} });
 
 it("when its session is erased", async () => {
@@ -66,6 +89,37 @@ it("when its session is erased", async () => {
   store.transaction(() => store.forgetSession(session));
   await overwrite();
   expect(countMarks()).toBe(0);
+});
+
+it("when its session is erased after what waits of it was tried again and again", async () => {
+  const planted = plantChat();
+  tryAgain(planted);
+  planted.store.transaction(() => planted.store.forgetSession(planted.session));
+  await overwrite();
+  expect(countMarks()).toBe(0);
+});
+
+it("when its person had it erased, once the answer was sent and a day has passed", async () => {
+  const planted = plantChat();
+  const { store, session } = planted;
+  tryAgain(planted);
+  store.transaction(() => {
+    store.deliveries.add(toMessage("/forget"), { session: null, at: 2 });
+    store.forgetSession(session);
+  });
+  store.transaction(() => store.deliveries.remove(store.deliveries.first()?.seq ?? 0));
+  expect(store.isBare()).toBe(true);
+  store.transaction(() => store.forgetPeople());
+  await overwrite();
+  expect(countMarks()).toBe(0);
+});
+
+it("and gives out no place of a delivery twice, because a worker may still hold one that is gone", async () => {
+  const { store, session } = plantChat();
+  const before = store.deliveries.first()?.seq ?? 0;
+  store.transaction(() => store.forgetSession(session));
+  store.transaction(() => store.deliveries.add(toMessage("New."), { session: null, at: 3 }));
+  expect(store.deliveries.first()?.seq).toBe(before + 1);
 });
 
 it("when its channel or its tenant is deleted; what came since of a new channel stays", async () => {

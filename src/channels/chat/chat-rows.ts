@@ -3,7 +3,7 @@ import type { ChatPlace, ChatUser } from "../../app/channels/channel";
 import type { ChatAddress } from "../../app/channels/chat-api";
 import type { ChatStore } from "../../app/channels/chat-store";
 import { parseId } from "../../domain/ids";
-import { remakeTables, toFiller } from "../../lib/overwrite-freed";
+import { rewriteTables } from "../../lib/overwrite-freed";
 import type { SyncSql } from "../../lib/sync-sql";
 import { migrateChat } from "./chat-schema";
 import { createButtonRows, createMessageRows, createSessionRows, createTimeRows, createTurnRows } from "./known-rows";
@@ -60,17 +60,14 @@ const isBare = (sql: SyncSql): boolean =>
 
 const OF_PEOPLE = ["address", "times", "sent", "buttons", "messages"];
 
-/** The next delivery brings them again. */
+/**
+ * Erases who talks here; the next delivery brings them again. A deleted row leaves its bytes in its page, and one that became longer has moved
+ * there and left a copy that no filler reaches. So all tables of texts and people are made anew. Of texts, they have deletions that came early.
+ */
 function forgetPeople(sql: SyncSql): void {
   removeTexts(sql, "early_changes", "body <> 'null'");
-  sql.rows(`UPDATE address SET conversation = ${toFiller("conversation")}, place = ${toFiller("place")}`);
   for (const table of OF_PEOPLE) sql.rows(`DELETE FROM ${table}`);
-}
-
-/** After an erasure no page keeps what a deleted row leaves in it. */
-function erasePeople(sql: SyncSql): void {
-  forgetPeople(sql);
-  remakeTables(sql, OF_PEOPLE);
+  rewriteTables(sql, [...TEXTS, ...OF_PEOPLE]);
 }
 
 function forgetSession(sql: SyncSql, session: string): void {
@@ -79,7 +76,7 @@ function forgetSession(sql: SyncSql, session: string): void {
   sql.rows("DELETE FROM buttons WHERE session = ?", session);
   // The generation stays, so that its external id is never given out twice.
   sql.rows("UPDATE sessions SET session = NULL WHERE session = ?", session);
-  if (isBare(sql)) erasePeople(sql);
+  if (isBare(sql)) forgetPeople(sql);
 }
 
 function empty(sql: SyncSql, until: number): void {
@@ -88,5 +85,5 @@ function empty(sql: SyncSql, until: number): void {
   for (const table of ["turns", "early_changes"] as const) removeTexts(sql, table, "seq > 0");
   for (const table of ["messages", "buttons"]) sql.rows(`DELETE FROM ${table}`);
   sql.rows("UPDATE sessions SET session = NULL");
-  if (isBare(sql)) erasePeople(sql);
+  if (isBare(sql)) forgetPeople(sql);
 }
