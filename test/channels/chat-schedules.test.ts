@@ -243,6 +243,14 @@ it("a chat that goes on with another session ignores the one that was erased", a
   expect([world.count("turns"), world.notes]).toEqual([0, []]);
 });
 
+it("a group's chat does not keep who wrote in it", async () => {
+  const world = new ChatWorld();
+  await world.receive(toMessage("Hello.", { user: "zqu1", isGroup: true }));
+  await world.answer("Good day.");
+
+  expect(JSON.stringify(world.sql.rows("SELECT * FROM address"))).not.toContain("zqu1");
+});
+
 describe("a schedule's tool that needs approval", () => {
   const CALL = { type: "tool_call", call: { type: "tool_call", call_id: "c1", name: "book", arguments: "{}" } } as const;
 

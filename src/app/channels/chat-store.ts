@@ -194,7 +194,7 @@ export interface ChatStore {
   /** Null: nothing was ever received. */
   readAddress(): ChatAddress | null;
   keepAddress(address: ChatAddress): void;
-  /** Where a reply goes that no person asked for, and who talks there. The person's name is not kept. Null: no turn was begun here. */
+  /** Where a reply goes that no person asked for, and to whom. The person's name is not kept. Null: no turn was begun here. */
   readAudience(): Audience | null;
   keepAudience(audience: Audience): void;
   readonly deliveries: DeliveryRows;

@@ -14,19 +14,17 @@ export function followScheduled(chat: ChatHost, { session, turn, seq }: Schedule
     const note = { id: `${turn}.0`, kind: "reply_failed", reason: "no place is known", session, turn } as const;
     return chat.deps.background(noteInLog(chat, note));
   }
-  const begun = { ...toScheduledAudience(chat, audience), cursor: null, live: null, not_before: now(), since: now() };
+  const begun = { ...audience, cursor: null, live: null, not_before: now(), since: now() };
   store.turns.add({ ...begun, turn, session, is_answered: true, is_scheduled: true });
 }
 
-/** In a group no one asked, so that everyone who may talk to the bot may answer its question. Elsewhere it is the one person. */
-function toScheduledAudience({ deps: { store } }: ChatHost, { place, user }: Audience): Audience {
+/**
+ * Call it when a turn begins, in its transaction. What a person asked for alone is not shown in a group where the person wrote later. In a group
+ * no one asks for what a schedule says, so that everyone who may talk to the bot may answer its question, and no person is kept.
+ */
+export function keepAudience({ deps: { store } }: ChatHost, { place, user }: Audience): void {
+  if (store.readAudience()?.place.is_private && !place.is_private) return;
   const address = store.readAddress();
   const isPersonal = place.is_private || (address !== null && isOfOneUser(address));
-  return { place, user: isPersonal ? user : null };
-}
-
-/** Call it when a turn begins, in its transaction. What a person asked for alone is not shown in a group where the person wrote later. */
-export function keepAudience({ deps: { store } }: ChatHost, { place, user }: Audience): void {
-  const known = store.readAudience();
-  if (!known?.place.is_private || place.is_private) store.keepAudience({ place, user });
+  store.keepAudience({ place, user: isPersonal ? user : null });
 }

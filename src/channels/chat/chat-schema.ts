@@ -63,7 +63,7 @@ const migrations: readonly (readonly string[])[] = [
      ) STRICT, WITHOUT ROWID`,
     "CREATE INDEX messages_by_session ON messages (session, at)",
     "CREATE INDEX messages_by_time ON messages (at)",
-    // act: JSON. person: the platform's id of the one who may press it.
+    // act: JSON. person: the token of the one who may press it. Null: no one in particular.
     `CREATE TABLE buttons (
        data TEXT PRIMARY KEY,
        question TEXT NOT NULL,
@@ -77,7 +77,7 @@ const migrations: readonly (readonly string[])[] = [
     "CREATE TABLE sent (one INTEGER PRIMARY KEY CHECK (one = 1), times TEXT NOT NULL) STRICT",
   ],
   [
-    // From now on `place` is of the newest turn that a person began here. person: JSON, who that was, without the name.
+    // From now on `place` is of the newest turn that a person began here. person: JSON, who that was, without the name. Null: a group.
     "ALTER TABLE address ADD COLUMN person TEXT",
     // The newest event of the session's log whose turn is followed, or was.
     "ALTER TABLE sessions ADD COLUMN followed INTEGER NOT NULL DEFAULT 0",
