@@ -2,7 +2,8 @@
 import { describe, expect, it } from "vitest";
 import { findWords } from "../../src/app/channels/words";
 import { err } from "../../src/lib/result";
-import { failure } from "../session/life";
+import { failure, MESSAGE } from "../session/life";
+import { id, TENANT } from "../support/builders";
 import { ADDRESS, ChatWorld, outcome, toMessage } from "./chat-life";
 
 describe("a message", () => {
@@ -166,6 +167,27 @@ describe("a reply", () => {
     await world.advance(10_000);
 
     expect(world.texts.slice(1)).toEqual(["First.", "Second."]);
+  });
+
+  it("behind a turn of another client, which waits for its tool, holds no stream open for long", async () => {
+    const world = new ChatWorld();
+    await world.receive(toMessage("Hello."));
+    await world.answer("Good day.");
+    const { life } = world;
+    const caller = { tenant: TENANT, session: world.store.sessions.current() ?? id("ses", 1) };
+    await life.service.patch(caller, { tools: [{ name: "look", parameters: { type: "object" } }] });
+    await life.service.submit(caller, MESSAGE);
+    await world.receive(toMessage("And now?", { id: "d2" }));
+    const call = { type: "tool_call", call_id: "c1", name: "look", arguments: "{}" } as const;
+    life.call.say({ type: "tool_call", call }, { type: "finish", finish: "tool_calls", usage: null });
+    for (let minutes = 0; minutes < 25; minutes++) await world.advance(60_000);
+    const rests = (world.alarmAt ?? 0) - world.time.now();
+    await life.service.stop(caller, { idempotency: null });
+    await world.advance(10 * 60_000);
+    await world.answer("Still good.");
+
+    expect(world.texts).toEqual(["Good day.", "Still good."]);
+    expect(rests).toBeGreaterThan(60_000);
   });
 
   it("is not held up by a log that stays silent", async () => {

@@ -11,7 +11,7 @@ import { withdrawTurn } from "./withdraw";
 
 /** How often a turn is looked at that cannot be heard. */
 const POLL_MS = 5_000;
-/** How often one is looked at that waits for a person, in case its time is over. */
+/** How often one is looked at that waits for a person or behind another client's turn, in case its time is over. */
 const AWAIT_MS = 10 * 60_000;
 /** How long a turn is heard at a stretch: no stream is waited for that says nothing for ever. */
 const HEAR_MS = 20 * 60_000;
@@ -37,10 +37,11 @@ async function followOne(chat: ChatHost, followed: ChatTurn): Promise<void> {
   const room = await chat.openRoom();
   if (!room) return waitForRoom(chat, followed);
   const readReport = () => sessions(room.address.tenant, session).turn(toCaller(room.address, session), turn);
-  // While a turn waits for a person it is not heard: nothing may show that the bot types.
-  const asked = followed.is_answered ? await readReport() : null;
-  if (asked?.ok && asked.value.status === "awaiting_tools")
-    return await askForApproval(chat, { room, followed, report: asked.value }, now() + AWAIT_MS);
+  // What waits for a person, or behind another client's turn, may wait for a day: no stream is held open for it, and nothing shows that the bot types.
+  const first = followed.is_answered || now() - followed.since >= HEAR_MS ? await readReport() : null;
+  if (first?.ok && first.value.status === "queued") return store.turns.postpone(turn, now() + AWAIT_MS);
+  if (first?.ok && first.value.status === "awaiting_tools")
+    return await askForApproval(chat, { room, followed, report: first.value }, now() + AWAIT_MS);
   await hearTurn(chat, room, followed);
   const report = await readReport();
   const known = store.turns.find(turn);
