@@ -91,8 +91,8 @@ export const chats: readonly Mutant[] = [
     name: "a private reminder is shown in a group",
     breaks: "a user's session: the reply goes to the private chat (docs/api/schedules.md)",
     file: "src/app/channels/scheduled-turns.ts",
-    find: "if (!known?.place.is_private || place.is_private) store",
-    replace: "store",
+    find: "  if (store.readAudience()?.place.is_private && !place.is_private) return;",
+    replace: "",
     tests: CHAT,
   },
   {

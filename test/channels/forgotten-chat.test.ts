@@ -128,6 +128,8 @@ it("when its channel or its tenant is deleted; what came since of a new channel 
   store.transaction(() => store.empty(2));
   expect(store.deliveries.first()?.delivery.event).toMatchObject({ text: "New." });
   expect(store.readAddress()).not.toBeNull();
+  // The new channel may be of another platform, whose places are others.
+  expect([store.readAudience(), store.times.read(`about ${MARK}`)]).toEqual([null, null]);
 
   store.transaction(() => store.empty(3));
   await overwrite();

@@ -83,7 +83,9 @@ function empty(sql: SyncSql, until: number): void {
   removeTexts(sql, "deliveries", "stored_at <= ?1", until);
   removeTexts(sql, "parts", "created_at <= ?1", until);
   for (const table of ["turns", "early_changes"] as const) removeTexts(sql, table, "seq > 0");
-  for (const table of ["messages", "buttons"]) sql.rows(`DELETE FROM ${table}`);
+  for (const table of ["messages", "buttons", "times", "sent"]) sql.rows(`DELETE FROM ${table}`);
+  // The address is of the new channel as well. Where replies of schedules went is of the old one.
+  sql.rows("UPDATE address SET place = NULL, person = NULL");
   sql.rows("UPDATE sessions SET session = NULL");
   if (isBare(sql)) forgetPeople(sql);
 }
