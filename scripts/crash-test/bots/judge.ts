@@ -21,7 +21,7 @@ export interface BotVerdict {
   readonly failed: number;
   /** Replies of which something is in doubt, by the platform. */
   readonly doubts: ReadonlyMap<PlatformName, number>;
-  /** Of those, replies of which something is not there. */
+  /** Replies among them of which something is not there. */
   readonly doubtsMissing: number;
   readonly lost: readonly string[];
   readonly doubled: readonly string[];

@@ -1,5 +1,4 @@
 /** A person's message: whether it is for the bot, from whom, and what it asks for. A message begins a turn of the conversation's session. */
-
 import type { Accepted } from "../../contract/item";
 import { type ItemId, parseId, type SessionId, type TurnId } from "../../domain/ids";
 import type { Part } from "../../domain/message";
@@ -30,7 +29,7 @@ interface Changed {
 }
 
 export async function takeMessage(task: Task, sent: ChatMessage): Promise<Worked> {
-  // It came before under another id of a delivery.
+  // The message came before, under another id of a delivery.
   if (task.chat.deps.store.messages.find(toMessageKey(task.row.delivery.place.chat, sent.message))) return done();
   const current = readCurrent(task, sent);
   return current ? endingEarly(task, sent, await takeCurrent(task, current.event, current)) : done();

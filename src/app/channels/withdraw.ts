@@ -8,7 +8,7 @@ import { type Task, toDeliveryToken } from "./task";
 type WaitingTurn = Pick<ChatTurn, "turn" | "place" | "live" | "is_answered"> & { readonly session: SessionId | null };
 
 interface Unanswered {
-  /** The same for the same delivery, or for the same turn. */
+  /** A delivery, or a turn, always has one name, so that the sign is taken away once. */
   readonly name: string;
   readonly place: ChatPlace;
   /** An erasure of the session takes it along. */
