@@ -119,4 +119,13 @@ describe("a turn that waits for an approval", () => {
 
     expect(world.texts.slice(-2)).toEqual(["Paid.", "Hello."]);
   });
+
+  it("and that a new message ends holds up no reply", async () => {
+    const world = await ask();
+    await world.receive(toMessage("Never mind.", { id: "d4" }));
+    await world.answer("Hello.");
+    await world.answer("Fine.");
+
+    expect(world.texts.slice(-2)).toEqual(["Hello.", "Fine."]);
+  });
 });
