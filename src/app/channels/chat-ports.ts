@@ -29,7 +29,7 @@ export interface ChannelNote {
   readonly delivery?: string;
   readonly session: SessionId | null;
   readonly turn?: TurnId | null;
-  /** The platform's id of whom it is about, by which an erasure finds it. */
+  /** The platform's id of the person that the line is about, by which an erasure finds the line. */
   readonly user?: string;
 }
 

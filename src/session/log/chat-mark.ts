@@ -1,6 +1,6 @@
 /**
  * The chat that the session belongs to, and how far in the log it knows of the turns that schedules started. The log itself has what waits, so
- * that a run and the duty to report it are one transaction. A session without a chat has none of this.
+ * that a run and its job are one transaction. A session without a chat has no such rows.
  */
 import type { ChatAddress } from "../../app/channels/chat-api";
 import { readMeta, writeMeta } from "./log-schema";

@@ -17,5 +17,5 @@ export const CHANNEL_TABLES: readonly string[] = [
   "CREATE INDEX channel_log_by_channel ON channel_log (channel, seq)",
 ];
 
-/** end_user: the digest of whom the line is about, as of a session's end user. Null: not known. */
+/** end_user: the digest of the end user that the line is about, made as a session's is. Null: not known. */
 export const CHANNEL_LOG_PEOPLE: readonly string[] = ["ALTER TABLE channel_log ADD COLUMN end_user TEXT"];

@@ -76,7 +76,7 @@ export function createSessionChats({ sql, tenant, isDeleted, chats, noteScrub, a
     else await chats(address).forgetSession(address, session);
   }
 
-  /** Those that are not emptied now are due later, with ever longer waits. */
+  /** A chat that could not be emptied is tried again later, after ever longer waits. */
   async function emptyOne(left: LeftChat): Promise<void> {
     const { seq, at, attempts } = left;
     const address = toAddress(left);
