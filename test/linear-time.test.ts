@@ -6,8 +6,8 @@
 
 import { describe, expect, test } from "vitest";
 import { parseAst } from "vitest/node";
-import { readMarkdownLines } from "../src/app/channels/markdown-lines";
-import { splitMarkdown } from "../src/app/channels/split";
+import { readMarkdownLines } from "../src/app/channels/text/markdown-lines";
+import { splitMarkdown } from "../src/app/channels/text/split";
 import { parseMarkdown } from "../src/channels/text/markdown";
 import { cutToolResult } from "../src/context/cut-result";
 import { escapeBrackets, escapeRules, labelEscaper, neutralize } from "../src/context/delimiters";

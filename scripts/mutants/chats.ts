@@ -74,7 +74,7 @@ export const chats: readonly Mutant[] = [
   {
     name: "a schedule's reply fills a message that waits for another",
     breaks: "a message that waits for another reply is never filled (docs/chat-object.md)",
-    file: "src/app/channels/scheduled-turns.ts",
+    file: "src/app/channels/replies/scheduled-turns.ts",
     find: "is_answered: true, is_scheduled: true",
     replace: "is_answered: false, is_scheduled: true",
     tests: CHAT,
@@ -82,7 +82,7 @@ export const chats: readonly Mutant[] = [
   {
     name: "a chat follows the turn of a session that was erased",
     breaks: "nothing is brought back (docs/chat-object.md)",
-    file: "src/app/channels/scheduled-turns.ts",
+    file: "src/app/channels/replies/scheduled-turns.ts",
     find: "  if (!store.sessions.noteFollowed(session, seq)) return;",
     replace: "  if (!store.sessions.noteFollowed(session, seq) && store.sessions.list().includes(session)) return;",
     tests: CHAT,
@@ -90,7 +90,7 @@ export const chats: readonly Mutant[] = [
   {
     name: "a private reminder is shown in a group",
     breaks: "a user's session: the reply goes to the private chat (docs/api/schedules.md)",
-    file: "src/app/channels/scheduled-turns.ts",
+    file: "src/app/channels/replies/scheduled-turns.ts",
     find: "  if (store.readAudience()?.place.is_private && !place.is_private) return;",
     replace: "",
     tests: CHAT,
@@ -98,7 +98,7 @@ export const chats: readonly Mutant[] = [
   {
     name: "a stranger approves the tool of a schedule",
     breaks: "in a group anyone who may talk to the bot (docs/api/schedules.md)",
-    file: "src/app/channels/buttons.ts",
+    file: "src/app/channels/incoming/buttons.ts",
     find: "  if (refused) return refused;",
     replace: "",
     tests: CHAT,
@@ -106,7 +106,7 @@ export const chats: readonly Mutant[] = [
   {
     name: "only one person of a group approves the tool of a schedule",
     breaks: "in a group anyone who may talk to the bot (docs/api/schedules.md)",
-    file: "src/app/channels/scheduled-turns.ts",
+    file: "src/app/channels/replies/scheduled-turns.ts",
     find: "user: isPersonal ? user : null",
     replace: "user",
     tests: CHAT,
@@ -114,7 +114,7 @@ export const chats: readonly Mutant[] = [
   {
     name: "the turns of a deleted channel keep its chat at work for ever",
     breaks: "the turns of a channel that is gone wait for a day (docs/chat-object.md)",
-    file: "src/app/channels/follow-turn.ts",
+    file: "src/app/channels/replies/follow-turn.ts",
     find: "if (now() - since < GIVE_UP_MS) return",
     replace: "return",
     tests: CHAT,
@@ -138,7 +138,7 @@ export const chats: readonly Mutant[] = [
   {
     name: "a part in doubt is sent again to a platform that knows no operations",
     breaks: "a reply is visible at most once (docs/chat-object.md)",
-    file: "src/app/channels/send-parts.ts",
+    file: "src/app/channels/replies/send-parts.ts",
     find: "if (part.is_sending && !isRepeatable(room, part))",
     replace: "if (part.is_sending && part.attempts > 9)",
     tests: STORY,
@@ -146,7 +146,7 @@ export const chats: readonly Mutant[] = [
   {
     name: "a part is not noted before it is sent",
     breaks: "a part is stored with its operation before it is sent (docs/chat-object.md)",
-    file: "src/app/channels/send-parts.ts",
+    file: "src/app/channels/replies/send-parts.ts",
     find: "    store.parts.begin(part.operation);\n",
     replace: "",
     tests: STORY,
@@ -170,7 +170,7 @@ export const chats: readonly Mutant[] = [
   {
     name: "a turn that waits for a person is heard",
     breaks: "no stream is held open for a turn that waits (docs/chat-object.md)",
-    file: "src/app/channels/follow-turn.ts",
+    file: "src/app/channels/replies/follow-turn.ts",
     find: "const first = followed.is_answered ||",
     replace: "const first = followed.is_scheduled ||",
     tests: WHOLE,
@@ -186,7 +186,7 @@ export const chats: readonly Mutant[] = [
   {
     name: "a first message that began another text counts as a beginning of the reply",
     breaks: "the text behind the first message is sent (docs/chat-object.md)",
-    file: "src/app/channels/reply.ts",
+    file: "src/app/channels/replies/reply.ts",
     find: 'live.digest === undefined || live.digest === sha256Sync(begun) ? begun : ""',
     replace: "begun",
     tests: WHOLE,
@@ -194,7 +194,7 @@ export const chats: readonly Mutant[] = [
   {
     name: "a text that was recorded in part is sent once more",
     breaks: "a reply is visible at most once (docs/chat-object.md)",
-    file: "src/app/channels/reply.ts",
+    file: "src/app/channels/replies/reply.ts",
     find: "  if (begun.length < live.units) return begun;\n",
     replace: "",
     tests: WHOLE,
@@ -202,7 +202,7 @@ export const chats: readonly Mutant[] = [
   {
     name: "a first message is in doubt on a platform that knows operations",
     breaks: "the platform is asked again under the same operation (docs/chat-object.md)",
-    file: "src/app/channels/live-reply.ts",
+    file: "src/app/channels/replies/live-reply.ts",
     find: 'outcome.kind === "unknown" && this.#room.adapter.traits.is_idempotent',
     replace: 'outcome.kind === "unknown" && this.#canGrow === null',
     tests: WHOLE,
@@ -210,7 +210,7 @@ export const chats: readonly Mutant[] = [
   {
     name: "the bot's words are inside a code block",
     breaks: "words are no code (docs/chat-object.md)",
-    file: "src/app/channels/reply.ts",
+    file: "src/app/channels/replies/reply.ts",
     find: 'ending + notice === "" ? text : closeCodeBlock(text)',
     replace: "text",
     tests: WHOLE,
@@ -218,7 +218,7 @@ export const chats: readonly Mutant[] = [
   {
     name: "an edit of a message that waits is not answered",
     breaks: "a message that waits is answered as it was edited (docs/chat-object.md)",
-    file: "src/app/channels/message-changes.ts",
+    file: "src/app/channels/incoming/message-changes.ts",
     find: "isNewest || (await isQueued(task, known))",
     replace: "isNewest",
     tests: WHOLE,

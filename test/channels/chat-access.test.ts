@@ -1,7 +1,7 @@
 /** Who may talk to the bot, for how long a chat believes it, and what a person reads whom a limit holds up. */
 import { describe, expect, it } from "vitest";
-import { PAIRED_MS } from "../../src/app/channels/access";
-import { findWords } from "../../src/app/channels/words";
+import { PAIRED_MS } from "../../src/app/channels/incoming/access";
+import { findWords } from "../../src/app/channels/words/words";
 import { LOOK_UP_TTL_MS } from "../../src/tenant/look-ups/look-up-cache";
 import { ChatWorld, toDelivery, toMessage } from "./chat-life";
 

@@ -1,7 +1,7 @@
 /** What the bot does by itself: commands, access, words, approvals, and changes of messages. */
 import { describe, expect, it } from "vitest";
 import type { OutboundAct } from "../../src/app/channels/channel";
-import { findWords } from "../../src/app/channels/words";
+import { findWords } from "../../src/app/channels/words/words";
 import { ChatWorld, outcome, type SendAct, toDelivery, toMessage } from "./chat-life";
 
 const last = (world: ChatWorld): SendAct | undefined => world.sent.at(-1);

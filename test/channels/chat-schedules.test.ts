@@ -1,7 +1,7 @@
 /** Replies of schedules in a chat: where they appear, how often, who may answer their questions, and what becomes of them when nothing takes them. */
 import { describe, expect, it } from "vitest";
 import type { ScheduledTurn } from "../../src/app/channels/chat-api";
-import { findWords } from "../../src/app/channels/words";
+import { findWords } from "../../src/app/channels/words/words";
 import type { SessionId } from "../../src/domain/ids";
 import { ringAlarm } from "../../src/session/alarm";
 import type { Life } from "../session/life";

@@ -1,6 +1,6 @@
 /** Replies that are cut off, in doubt or held up: what people see of them is whole, and is there once. Found by the simulation of chats. */
 import { describe, expect, it } from "vitest";
-import { EN } from "../../src/app/channels/words-latin";
+import { EN } from "../../src/app/channels/words/words-latin";
 import { TENANT } from "../support/builders";
 import { ChatWorld, toDelivery, toMessage } from "./chat-life";
 

@@ -1,6 +1,6 @@
 /** How a message travels through a chat's object: once into its session, and its reply once to the platform. */
 import { describe, expect, it } from "vitest";
-import { findWords } from "../../src/app/channels/words";
+import { findWords } from "../../src/app/channels/words/words";
 import { err } from "../../src/lib/result";
 import { failure, MESSAGE } from "../session/life";
 import { id, TENANT } from "../support/builders";

@@ -1,7 +1,7 @@
 /** Edits and deletions in any order with their message, delivered once or more often. */
 import { describe, expect, it } from "vitest";
 import type { Delivery } from "../../src/app/channels/channel";
-import { EARLY_MS } from "../../src/app/channels/early-changes";
+import { EARLY_MS } from "../../src/app/channels/incoming/early-changes";
 import { ChatWorld, toDelivery, toMessage } from "./chat-life";
 
 type Step = "message" | "first edit" | "second edit" | "deletion";

@@ -2,8 +2,8 @@
 import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
-import { findWords } from "../../src/app/channels/words";
-import { findLimitWords } from "../../src/app/channels/words-limits";
+import { findWords } from "../../src/app/channels/words/words";
+import { findLimitWords } from "../../src/app/channels/words/words-limits";
 import { chatObjectName, tenantObjectName } from "../../src/app/object-name";
 import { type Budget, type LimitSet, NO_LIMITS } from "../../src/contract/limits";
 import type { Page } from "../../src/contract/page";

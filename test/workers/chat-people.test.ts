@@ -2,7 +2,7 @@
 import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { findWords } from "../../src/app/channels/words";
+import { findWords } from "../../src/app/channels/words/words";
 import { chatObjectName, sessionObjectName, tenantObjectName } from "../../src/app/object-name";
 import type { ErasureView } from "../../src/contract/erasure";
 import type { Page } from "../../src/contract/page";

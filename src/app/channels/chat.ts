@@ -7,10 +7,10 @@ import { toErrorName } from "../../lib/error-name";
 import type { ChannelAdapter, Delivery } from "./channel";
 import type { ChatAddress, ReceivedDeliveries, ScheduledTurn } from "./chat-api";
 import type { ChatDeps, ChatHost, ChatRoom } from "./chat-ports";
-import { followTurns } from "./follow-turn";
-import { followScheduled } from "./scheduled-turns";
-import { sendParts } from "./send-parts";
-import { workDeliveries } from "./work-deliveries";
+import { workDeliveries } from "./incoming/work-deliveries";
+import { followTurns } from "./replies/follow-turn";
+import { followScheduled } from "./replies/scheduled-turns";
+import { sendParts } from "./replies/send-parts";
 import { createWorker, type Worker } from "./worker";
 
 /** How long an object that died stays dead: the alarm begins its work again. */

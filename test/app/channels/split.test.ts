@@ -1,7 +1,7 @@
 /** How a long markdown text is cut into messages. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { splitMarkdown } from "../../../src/app/channels/split";
+import { splitMarkdown } from "../../../src/app/channels/text/split";
 
 const upTo = (limit: number) => (part: string) => part.length <= limit;
 const lines = (...texts: string[]) => texts.join("\n");

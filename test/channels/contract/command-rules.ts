@@ -1,6 +1,6 @@
 /** What people can do on every platform beside talking: commands, buttons, files, edits and deletions. */
 import { expect } from "vitest";
-import { EN } from "../../../src/app/channels/words-latin";
+import { EN } from "../../../src/app/channels/words/words-latin";
 import { CHAT_COMMANDS } from "../../../src/contract/channel";
 import type { ChannelRule } from "./describe-channel";
 import type { ContractChat, SeenReply } from "./driver";

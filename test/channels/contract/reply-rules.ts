@@ -1,6 +1,6 @@
 /** What holds for replies on every platform: their form, their parts, how they grow, and what becomes of them in trouble. */
 import { expect } from "vitest";
-import { EN } from "../../../src/app/channels/words-latin";
+import { EN } from "../../../src/app/channels/words/words-latin";
 import type { ChannelRule } from "./describe-channel";
 
 const LINES = Array.from({ length: 240 }, (_, n) => `Line ${n} of a long answer to you.`);

@@ -1,6 +1,6 @@
 /** What Discord alone has, through the whole backend: each command shows that the bot is thinking, and no such message is left behind. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { EN } from "../../../src/app/channels/words-latin";
+import { EN } from "../../../src/app/channels/words/words-latin";
 import { type DiscordStandIn, startDiscord } from "../../support/stand-in/discord/discord";
 import { discordDriver, toDiscordPlatform } from "../contract/discord-driver";
 import { type ChannelStage, openChannelStage } from "../contract/stage";

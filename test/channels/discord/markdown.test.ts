@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { splitMarkdown } from "../../../src/app/channels/split";
+import { splitMarkdown } from "../../../src/app/channels/text/split";
 import { discord } from "../../../src/channels/discord/discord";
 import { checkMessage } from "../../support/stand-in/discord/message-check";
 

@@ -1,6 +1,6 @@
 /** What Slack alone has, through the whole backend: retries with their headers, threads, mentions, slash commands, and messages of bots. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { EN } from "../../../src/app/channels/words-latin";
+import { EN } from "../../../src/app/channels/words/words-latin";
 import { type SlackStandIn, startSlack } from "../../support/stand-in/slack/slack";
 import { slackDriver, toSlackPlatform } from "../contract/slack-driver";
 import { type ChannelStage, openChannelStage } from "../contract/stage";

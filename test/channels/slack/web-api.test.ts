@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { ActOutcome, ChatPlace, OutboundAct, ReplyButton } from "../../../src/app/channels/channel";
-import { splitMarkdown } from "../../../src/app/channels/split";
+import { splitMarkdown } from "../../../src/app/channels/text/split";
 import { type SlackCredentials, slackCredentials } from "../../../src/channels/slack/credentials";
 import { slack } from "../../../src/channels/slack/slack";
 import { checkMessage } from "../../support/stand-in/slack/block-check";

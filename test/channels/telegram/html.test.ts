@@ -1,7 +1,7 @@
 /** Markdown as Telegram's HTML, judged by the stand-in's reading of it. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { splitMarkdown } from "../../../src/app/channels/split";
+import { splitMarkdown } from "../../../src/app/channels/text/split";
 import { telegram } from "../../../src/channels/telegram/telegram";
 import { HtmlFault, readHtml } from "../../support/stand-in/telegram/html";
 

@@ -3,7 +3,7 @@ import { createServer, type Server } from "node:http";
 import fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { ActOutcome, ChatPlace, Delivery, OutboundAct, ReplyButton } from "../../../src/app/channels/channel";
-import { splitMarkdown } from "../../../src/app/channels/split";
+import { splitMarkdown } from "../../../src/app/channels/text/split";
 import { type WhatsAppCredentials, whatsappCredentials } from "../../../src/channels/whatsapp/credentials";
 import { whatsapp } from "../../../src/channels/whatsapp/whatsapp";
 import { whatsappMessage } from "../../support/stand-in/whatsapp/message-check";

@@ -1,13 +1,13 @@
 /** Makes the parts of a reply of a turn that is over: pure, so that the same turn always makes the same parts. */
-import type { TurnReport } from "../../contract/turn";
-import { sha256Sync } from "../../lib/sha256-sync";
-import type { ChannelAdapter, RenderedText } from "./channel";
-import type { ChatRoom } from "./chat-ports";
-import type { ChatTurn, LiveMessage, OutboundPart } from "./chat-store";
-import { closeCodeBlock } from "./markdown-lines";
-import { splitMarkdown } from "./split";
-import { findWords } from "./words";
-import type { Words } from "./words-latin";
+import type { TurnReport } from "../../../contract/turn";
+import { sha256Sync } from "../../../lib/sha256-sync";
+import type { ChannelAdapter, RenderedText } from "../channel";
+import type { ChatRoom } from "../chat-ports";
+import type { ChatTurn, LiveMessage, OutboundPart } from "../chat-store";
+import { closeCodeBlock } from "../text/markdown-lines";
+import { splitMarkdown } from "../text/split";
+import { findWords } from "../words/words";
+import type { Words } from "../words/words-latin";
 
 export interface EndedTurn {
   readonly room: ChatRoom;

@@ -1,6 +1,7 @@
 /** Erases a conversation for its person: all sessions that it ever had. */
-import type { Task } from "./task";
-import { withdrawTurn } from "./withdraw";
+
+import { withdrawTurn } from "../replies/withdraw";
+import type { Task } from "../task";
 
 /**
  * Throws while an erasure cannot be begun: then the delivery is tried again. What came behind the command is of the next conversation, so that

@@ -1,9 +1,9 @@
 /** The session of a conversation, which is opened when it is first needed. */
-import type { SessionId } from "../../domain/ids";
-import { err, ok, type Result } from "../../lib/result";
-import type { ChatPlace, ChatUser } from "./channel";
-import { type ChatAddress, toPersonName } from "./chat-api";
-import type { ChatHost, ChatRoom, SessionRefusal } from "./chat-ports";
+import type { SessionId } from "../../../domain/ids";
+import { err, ok, type Result } from "../../../lib/result";
+import type { ChatPlace, ChatUser } from "../channel";
+import { type ChatAddress, toPersonName } from "../chat-api";
+import type { ChatHost, ChatRoom, SessionRefusal } from "../chat-ports";
 
 /** The longest external id that a session may have. */
 const MAX_EXTERNAL_ID = 256;

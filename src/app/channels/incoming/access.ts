@@ -1,8 +1,8 @@
 /** Who may talk to the bot. A stranger gets one short answer a day. */
-import { assertNever } from "../../lib/assert-never";
-import type { ChatEvent, Delivery } from "./channel";
-import { say } from "./say";
-import { done, type Task, toPersonToken, type Worked } from "./task";
+import { assertNever } from "../../../lib/assert-never";
+import type { ChatEvent, Delivery } from "../channel";
+import { say } from "../replies/say";
+import { done, type Task, toPersonToken, type Worked } from "../task";
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 /**

@@ -1,11 +1,11 @@
 /** Turns that wait: for a person's approval, who is asked by buttons, or for a client's tools, which no chat has. */
-import type { ToolCallView } from "../../contract/tool";
-import { parseId } from "../../domain/ids";
-import type { ChatHost } from "./chat-ports";
-import { toCaller } from "./chat-ports";
-import type { ChatTurn, KnownButton } from "./chat-store";
+import type { ToolCallView } from "../../../contract/tool";
+import { parseId } from "../../../domain/ids";
+import type { ChatHost } from "../chat-ports";
+import { toCaller } from "../chat-ports";
+import type { ChatTurn, KnownButton } from "../chat-store";
+import { toPersonToken } from "../task";
 import { type EndedTurn, findTurnWords } from "./reply";
-import { toPersonToken } from "./task";
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 /** Yes and no. */

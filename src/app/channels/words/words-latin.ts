@@ -1,5 +1,5 @@
 /** The bot's words in languages of Latin script. */
-import type { ChatCommand } from "../../contract/channel";
+import type { ChatCommand } from "../../../contract/channel";
 
 export interface Words {
   readonly start: string;

@@ -1,10 +1,10 @@
 /** Shows a turn while it runs: that the bot types, and the text so far in a message that is edited. What is shown here is never the last word. */
-import type { StreamFrame } from "../../contract/frame";
-import { toErrorName } from "../../lib/error-name";
-import { sha256Sync } from "../../lib/sha256-sync";
-import type { OutboundAct } from "./channel";
-import type { ChatHost, ChatRoom } from "./chat-ports";
-import type { ChatTurn, LiveMessage } from "./chat-store";
+import type { StreamFrame } from "../../../contract/frame";
+import { toErrorName } from "../../../lib/error-name";
+import { sha256Sync } from "../../../lib/sha256-sync";
+import type { OutboundAct } from "../channel";
+import type { ChatHost, ChatRoom } from "../chat-ports";
+import type { ChatTurn, LiveMessage } from "../chat-store";
 import { type Delivered, deliver } from "./deliver";
 import { findFreeTime, noteSent } from "./pace";
 import { splitReply, toFirstOperation } from "./reply";

@@ -1,7 +1,7 @@
 /** Asks the platform for one act, and says what became of it. It never throws. */
-import { toErrorName } from "../../lib/error-name";
-import type { ActOutcome, OutboundAct } from "./channel";
-import type { ChatHost, ChatRoom } from "./chat-ports";
+import { toErrorName } from "../../../lib/error-name";
+import type { ActOutcome, OutboundAct } from "../channel";
+import type { ChatHost, ChatRoom } from "../chat-ports";
 
 /** `unsupported`: the platform has no such act. */
 export type Delivered = ActOutcome | { readonly kind: "unsupported" };

@@ -2,11 +2,11 @@
  * Sends what waits, in order. A part is stored before it is sent, with the operation that names it. A life that ends while the platform is
  * asked leaves a doubt, which only an idempotent platform can resolve: elsewhere the part is not sent again.
  */
-import { assertNever } from "../../lib/assert-never";
-import { backOff } from "../../lib/back-off";
-import type { ChatPlace, OutboundAct } from "./channel";
-import type { ChatHost, ChatRoom } from "./chat-ports";
-import type { WaitingPart } from "./chat-store";
+import { assertNever } from "../../../lib/assert-never";
+import { backOff } from "../../../lib/back-off";
+import type { ChatPlace, OutboundAct } from "../channel";
+import type { ChatHost, ChatRoom } from "../chat-ports";
+import type { WaitingPart } from "../chat-store";
 import { type Delivered, deliver } from "./deliver";
 import { findFreeTime, noteSent } from "./pace";
 import { noteInLog } from "./say";

@@ -1,7 +1,7 @@
 /** Turns that no person in the chat began: schedules of the session started them. Where their replies go, and who may answer their questions. */
-import { isOfOneUser, type ScheduledTurn } from "./chat-api";
-import type { ChatHost } from "./chat-ports";
-import type { Audience } from "./chat-store";
+import { isOfOneUser, type ScheduledTurn } from "../chat-api";
+import type { ChatHost } from "../chat-ports";
+import type { Audience } from "../chat-store";
 import { noteInLog } from "./say";
 
 /** Call it in a transaction. A session that was left by a command is still the chat's: a reminder arrives there all the same. */

@@ -1,9 +1,9 @@
 /** What people see while they wait is taken away where no answer comes. */
-import type { SessionId } from "../../domain/ids";
-import type { ChatPlace } from "./channel";
-import type { ChatHost, ChatRoom } from "./chat-ports";
-import type { ChatTurn } from "./chat-store";
-import { type Task, toDeliveryToken } from "./task";
+import type { SessionId } from "../../../domain/ids";
+import type { ChatPlace } from "../channel";
+import type { ChatHost, ChatRoom } from "../chat-ports";
+import type { ChatTurn } from "../chat-store";
+import { type Task, toDeliveryToken } from "../task";
 
 type WaitingTurn = Pick<ChatTurn, "turn" | "place" | "live" | "is_answered"> & { readonly session: SessionId | null };
 

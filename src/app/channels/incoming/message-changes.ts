@@ -3,18 +3,18 @@
  * older one is redacted, because what came after it was said in answer to the first version: the new text follows as a message that asks for no
  * answer. A change whose message is not known may have come before it.
  */
-import { parseId, type SessionId } from "../../domain/ids";
-import type { Part } from "../../domain/message";
-import { err, ok } from "../../lib/result";
-import type { Outcome } from "../session-api";
+import { parseId, type SessionId } from "../../../domain/ids";
+import type { Part } from "../../../domain/message";
+import { err, ok } from "../../../lib/result";
+import type { Outcome } from "../../session-api";
+import type { ChatEvent } from "../channel";
+import { toCaller, toMessageKey } from "../chat-ports";
+import type { KnownMessage } from "../chat-store";
+import { again, done, type Task, toIdempotency, type Worked } from "../task";
 import { refuseStranger } from "./access";
-import type { ChatEvent } from "./channel";
-import { toCaller, toMessageKey } from "./chat-ports";
-import type { KnownMessage } from "./chat-store";
 import { keepEarly } from "./early-changes";
 import { answerRefusal, refuseRequest, toSessionRefusal } from "./refusals";
 import { noteTurn, toSubmitted } from "./take-message";
-import { again, done, type Task, toIdempotency, type Worked } from "./task";
 
 type EditEvent = Extract<ChatEvent, { readonly type: "edit" }>;
 type DeletionEvent = Extract<ChatEvent, { readonly type: "deletion" }>;

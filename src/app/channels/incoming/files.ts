@@ -1,9 +1,9 @@
 /** The files of a message: fetched from the platform, and stored as files of the tenant. One that fails is named in the message's text. */
-import type { SessionId } from "../../domain/ids";
-import type { Part } from "../../domain/message";
-import type { ChatEvent, ChatFile } from "./channel";
-import { noteInLog } from "./say";
-import { type Task, toDeliveryToken } from "./task";
+import type { SessionId } from "../../../domain/ids";
+import type { Part } from "../../../domain/message";
+import type { ChatEvent, ChatFile } from "../channel";
+import { noteInLog } from "../replies/say";
+import { type Task, toDeliveryToken } from "../task";
 
 interface TakenFiles {
   readonly text: string;

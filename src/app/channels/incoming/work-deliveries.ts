@@ -1,15 +1,15 @@
 /** Works through what people did, in the order in which it was stored. What cannot be done now is tried again, and holds up what came later. */
-import { backOff } from "../../lib/back-off";
-import { toErrorName } from "../../lib/error-name";
+import { backOff } from "../../../lib/back-off";
+import { toErrorName } from "../../../lib/error-name";
+import type { ChatHost } from "../chat-ports";
+import type { WaitingDelivery } from "../chat-store";
+import { noteInLog, say } from "../replies/say";
+import { withdrawDelivery } from "../replies/withdraw";
+import { again, type Task, type Worked } from "../task";
 import { pressButton } from "./buttons";
-import type { ChatHost } from "./chat-ports";
-import type { WaitingDelivery } from "./chat-store";
 import { forgetEarly } from "./early-changes";
 import { applyDeletion, applyEdit } from "./message-changes";
-import { noteInLog, say } from "./say";
 import { takeMessage } from "./take-message";
-import { again, type Task, type Worked } from "./task";
-import { withdrawDelivery } from "./withdraw";
 
 const WAIT = { first: 1_000, longest: 5 * 60_000 } as const;
 /** How long a delivery is tried. */

@@ -1,11 +1,11 @@
 /** What the bot itself says, and what it reports to its tenant. */
-import type { SessionId } from "../../domain/ids";
-import type { Delivery } from "./channel";
-import type { ChannelNote, ChatHost } from "./chat-ports";
-import type { Audience, OutboundPart } from "./chat-store";
-import { toDeliveryToken } from "./task";
-import { findWords } from "./words";
-import type { Words } from "./words-latin";
+import type { SessionId } from "../../../domain/ids";
+import type { Delivery } from "../channel";
+import type { ChannelNote, ChatHost } from "../chat-ports";
+import type { Audience, OutboundPart } from "../chat-store";
+import { toDeliveryToken } from "../task";
+import { findWords } from "../words/words";
+import type { Words } from "../words/words-latin";
 
 /** One sentence, by the name that tells it from the others about the same delivery. */
 interface Said {

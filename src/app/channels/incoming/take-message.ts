@@ -1,19 +1,19 @@
 /** A person's message: whether it is for the bot, from whom, and what it asks for. A message begins a turn of the conversation's session. */
-import type { Accepted } from "../../contract/item";
-import { type ItemId, parseId, type SessionId, type TurnId } from "../../domain/ids";
-import type { Part } from "../../domain/message";
-import { err, ok, type Result } from "../../lib/result";
-import type { SessionError } from "../session-api";
+import type { Accepted } from "../../../contract/item";
+import { type ItemId, parseId, type SessionId, type TurnId } from "../../../domain/ids";
+import type { Part } from "../../../domain/message";
+import { err, ok, type Result } from "../../../lib/result";
+import type { SessionError } from "../../session-api";
+import type { ChatEvent, Delivery } from "../channel";
+import { toCaller, toMessageKey } from "../chat-ports";
+import { keepAudience } from "../replies/scheduled-turns";
+import { again, done, type Task, toDeliveryToken, toIdempotency, type Worked } from "../task";
 import { refuseStranger } from "./access";
-import type { ChatEvent, Delivery } from "./channel";
-import { toCaller, toMessageKey } from "./chat-ports";
 import { ensureSession } from "./chat-session";
 import { runCommand } from "./commands";
 import { endingEarly, readCurrent } from "./early-changes";
 import { takeMessageFiles } from "./files";
 import { answerRefusal, refuseRequest, sayOnce, toSessionRefusal } from "./refusals";
-import { keepAudience } from "./scheduled-turns";
-import { again, done, type Task, toDeliveryToken, toIdempotency, type Worked } from "./task";
 
 type ChatMessage = Extract<ChatEvent, { readonly type: "message" }>;
 

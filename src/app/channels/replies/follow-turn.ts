@@ -1,8 +1,8 @@
 /** Follows turns to their ends, in the order in which they were asked for, and makes replies of them. */
-import { toErrorName } from "../../lib/error-name";
+import { toErrorName } from "../../../lib/error-name";
+import { type ChatHost, type ChatRoom, toCaller } from "../chat-ports";
+import type { ChatTurn } from "../chat-store";
 import { askForApproval } from "./approvals";
-import { type ChatHost, type ChatRoom, toCaller } from "./chat-ports";
-import type { ChatTurn } from "./chat-store";
 import { readTurnFrames } from "./hear-turn";
 import { LiveReply } from "./live-reply";
 import { buildReplyParts, type EndedTurn, isOver } from "./reply";

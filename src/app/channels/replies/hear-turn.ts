@@ -1,6 +1,6 @@
 /** Reads the frames of a turn from its session's stream. */
 import { createParser } from "eventsource-parser";
-import type { StreamFrame } from "../../contract/frame";
+import type { StreamFrame } from "../../../contract/frame";
 
 /** Returns when the stream ends, and throws when it breaks. `signal`: ends the reading. */
 export async function readTurnFrames(

@@ -1,6 +1,6 @@
 /** Keeps a chat within what its platform takes. */
-import type { ChannelTraits } from "./channel";
-import type { ChatStore } from "./chat-store";
+import type { ChannelTraits } from "../channel";
+import type { ChatStore } from "../chat-store";
 
 type Pace = Pick<ChannelTraits, "pace">;
 

@@ -2,13 +2,13 @@
  * What a person reads when their message was refused. Said once in a while, so that a flood of messages is not answered by a flood of words. A
  * limit that passes soon is waited for first, unless others of the chat would wait as well.
  */
-import type { SessionError } from "../session-api";
-import { toPersonName } from "./chat-api";
-import type { SessionRefusal } from "./chat-ports";
-import { noteInLog, say } from "./say";
-import { again, done, type Task, toPersonToken, type Worked } from "./task";
-import type { Words } from "./words-latin";
-import { findLimitWords, writeWait } from "./words-limits";
+import type { SessionError } from "../../session-api";
+import { toPersonName } from "../chat-api";
+import type { SessionRefusal } from "../chat-ports";
+import { noteInLog, say } from "../replies/say";
+import { again, done, type Task, toPersonToken, type Worked } from "../task";
+import type { Words } from "../words/words-latin";
+import { findLimitWords, writeWait } from "../words/words-limits";
 
 /** How long the same refusal is not said again to the same person. */
 const QUIET_MS = 10 * 60_000;

@@ -2,10 +2,10 @@
  * Changes that come before their message, because platforms deliver in any order. They are kept for a while, so that the message is taken as its
  * person left it, or not at all. A command whose text was changed is a message like any other.
  */
-import type { ChatEvent } from "./channel";
-import { type ChatHost, toMessageKey } from "./chat-ports";
-import type { EarlyChange } from "./chat-store";
-import { done, type Task, type Worked } from "./task";
+import type { ChatEvent } from "../channel";
+import { type ChatHost, toMessageKey } from "../chat-ports";
+import type { EarlyChange } from "../chat-store";
+import { done, type Task, type Worked } from "../task";
 
 /** How long a change waits for its message, which may never come: the bot does not hear every message of a group. */
 export const EARLY_MS = 60 * 60_000;

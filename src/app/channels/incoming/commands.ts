@@ -1,17 +1,17 @@
 /** The bot's commands. Each leads to one answer in the bot's own words. */
-import type { ChatCommand } from "../../contract/channel";
-import type { SessionId } from "../../domain/ids";
-import { assertNever } from "../../lib/assert-never";
-import type { WholeSessionApi } from "../control-api";
-import type { Caller, SessionError } from "../session-api";
-import type { ReplyButton } from "./channel";
-import { toCaller } from "./chat-ports";
+import type { ChatCommand } from "../../../contract/channel";
+import type { SessionId } from "../../../domain/ids";
+import { assertNever } from "../../../lib/assert-never";
+import type { WholeSessionApi } from "../../control-api";
+import type { Caller, SessionError } from "../../session-api";
+import type { ReplyButton } from "../channel";
+import { toCaller } from "../chat-ports";
+import { say } from "../replies/say";
+import { again, done, type Task, toDeliveryToken, toIdempotency, toPersonToken, type Worked } from "../task";
+import { findWords } from "../words/words";
+import type { Words } from "../words/words-latin";
 import { eraseConversation } from "./forget";
 import { answerRefusal, toSessionRefusal } from "./refusals";
-import { say } from "./say";
-import { again, done, type Task, toDeliveryToken, toIdempotency, toPersonToken, type Worked } from "./task";
-import { findWords } from "./words";
-import type { Words } from "./words-latin";
 
 /** How long a question about an erasure can be answered. */
 const ASK_MS = 5 * 60_000;

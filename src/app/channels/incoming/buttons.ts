@@ -1,15 +1,15 @@
 /** A button was pressed. Pressed twice, late or by another person, it does nothing but stop waiting. */
-import { assertNever } from "../../lib/assert-never";
+import { assertNever } from "../../../lib/assert-never";
+import type { ChatEvent } from "../channel";
+import { toCaller } from "../chat-ports";
+import type { ButtonAct, KnownButton } from "../chat-store";
+import { deliver } from "../replies/deliver";
+import { say } from "../replies/say";
+import { done, type Task, toDeliveryToken, toIdempotency, toPersonToken, type Worked } from "../task";
+import { findWords } from "../words/words";
+import type { Words } from "../words/words-latin";
 import { refuseStranger } from "./access";
-import type { ChatEvent } from "./channel";
-import { toCaller } from "./chat-ports";
-import type { ButtonAct, KnownButton } from "./chat-store";
-import { deliver } from "./deliver";
 import { eraseConversation } from "./forget";
-import { say } from "./say";
-import { done, type Task, toDeliveryToken, toIdempotency, toPersonToken, type Worked } from "./task";
-import { findWords } from "./words";
-import type { Words } from "./words-latin";
 
 type ButtonEvent = Extract<ChatEvent, { readonly type: "button" }>;
 
