@@ -1,4 +1,4 @@
-import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, inject, it } from "vitest";
 import { verifyAudit } from "../../scripts/audit/verify";
@@ -11,6 +11,7 @@ import { CHANNEL_SECRETS } from "../http/support";
 import { ACT } from "../support/act";
 import { AUDITED } from "../support/audit-table";
 import { actInSession } from "./acts-in-session";
+import { ringNow } from "./alarms";
 import { migrateAll } from "./moves";
 import { newChat, newTenant, readBody, request, type Tenant } from "./support";
 
@@ -33,7 +34,7 @@ const endUserChat = async (tenant: Tenant, end_user: string): Promise<string> =>
 async function makeExport(tenant: Tenant, session_id: string): Promise<ExportView> {
   const { id } = await readBody<ExportView>(await tenant.call("POST", "/v1/exports", { of: "session", session_id }), 202);
   const read = async () => readBody<ExportView>(await tenant.call("GET", `/v1/exports/${id}`));
-  for (let rings = 0; rings < 10 && (await read()).download_url === null; rings++) await runDurableObjectAlarm(findStub(tenant));
+  for (let rings = 0; rings < 10 && (await read()).download_url === null; rings++) await ringNow(findStub(tenant));
   return read();
 }
 

@@ -1,5 +1,5 @@
 /** Budgets through the running Worker: many turns at once, with the tenant's object lost at random, and what each API answers on 402. */
-import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { runInDurableObject } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
 import { beforeAll, describe, expect, inject, it } from "vitest";
 import { createRandom } from "../../scripts/support/random.ts";
@@ -10,6 +10,7 @@ import type { Page } from "../../src/contract/page";
 import type { TenantEvent } from "../../src/contract/tenant-event";
 import type { SessionId } from "../../src/domain/ids";
 import { daily } from "../support/daily-budget";
+import { ringNow } from "./alarms";
 import { advanceClock } from "./clock";
 import { type Headers_, migrate, newTenant, readBody, request, type Tenant } from "./support";
 
@@ -68,7 +69,7 @@ async function sumLedgers(tenant: Tenant, sessions: readonly SessionId[]): Promi
 async function comeToRest(tenant: Tenant, sessions: readonly SessionId[], query = ""): Promise<void> {
   advanceClock(120_000);
   for (let looks = 0; looks < 20 && (await readBudget(tenant, query)).reserved > 0; looks++)
-    await Promise.all(sessions.map((id) => runDurableObjectAlarm(env.SESSIONS.getByName(sessionObjectName(tenant.id, id)))));
+    await Promise.all(sessions.map((id) => ringNow(env.SESSIONS.getByName(sessionObjectName(tenant.id, id)))));
 }
 
 /** The object is lost in the middle of whatever it does. Its callers see an error. */
@@ -272,7 +273,7 @@ describe("a session under a budget", () => {
     runInDurableObject(findStub(tenant), (_, { storage }) =>
       storage.sql.exec<{ spent: number; held: number }>("SELECT spent, held FROM budget_counters").toArray(),
     );
-  const ringSession = (tenant: Tenant, id: SessionId) => runDurableObjectAlarm(env.SESSIONS.getByName(sessionObjectName(tenant.id, id)));
+  const ringSession = (tenant: Tenant, id: SessionId) => ringNow(env.SESSIONS.getByName(sessionObjectName(tenant.id, id)));
 
   it("that is forked has a wallet of its own: the fork has spent nothing, and what it spends is not its source's", async () => {
     const tenant = await newChatty();

@@ -1,5 +1,5 @@
 /** Limits and budgets of end users in chats, with the counters in the tenant's real object: words instead of silence, and others go on. */
-import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import { findWords } from "../../src/app/channels/words/words";
@@ -7,6 +7,7 @@ import { findLimitWords } from "../../src/app/channels/words/words-limits";
 import { chatObjectName, tenantObjectName } from "../../src/app/object-name";
 import { type Budget, type LimitSet, NO_LIMITS } from "../../src/contract/limits";
 import type { Page } from "../../src/contract/page";
+import { ringNow } from "./alarms";
 import { type ChannelChat, newChannelChat } from "./channel-chat";
 import { advanceClock, restoreClock } from "./clock";
 import { migrate, readBody } from "./support";
@@ -63,7 +64,7 @@ describe("an end user's limit of requests a minute", () => {
     await write(chat, "Zwei?", { conversation: "two" });
     expect(await countWaiting(chat, "two")).toBe(1);
     advanceClock(60_000);
-    await runDurableObjectAlarm(roomStub(chat, "two"));
+    await ringNow(roomStub(chat, "two"));
     expect(toTexts(await chat.taken(2))).toEqual(["Eins.", "Zwei."]);
   });
 
@@ -73,9 +74,9 @@ describe("an end user's limit of requests a minute", () => {
     await write(chat, "Hallo?");
     expect(await countWaiting(chat, "room-1")).toBe(1);
     startMinute();
-    await runDurableObjectAlarm(roomStub(chat, "room-1"));
+    await ringNow(roomStub(chat, "room-1"));
     startMinute();
-    await runDurableObjectAlarm(roomStub(chat, "room-1"));
+    await ringNow(roomStub(chat, "room-1"));
     const [text] = toTexts(await chat.taken(1));
     expect(text).toContain(LIMITS_DE.requests);
     await expect.poll(() => countWaiting(chat, "room-1")).toBe(0);
@@ -95,7 +96,7 @@ describe("an end user's limit of turns at one time", () => {
     await chat.model.open("one");
     await chat.taken(2);
     advanceClock(60_000);
-    await runDurableObjectAlarm(roomStub(chat, "two"));
+    await ringNow(roomStub(chat, "two"));
 
     expect(toTexts(await chat.taken(3))).toEqual(["Eve.", "Eins.", "Zwei."]);
   });

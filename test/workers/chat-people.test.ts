@@ -1,5 +1,5 @@
 /** The people of a channel in workerd: who is unpaired, and who is erased, alone or with the channel or the tenant. */
-import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { findWords } from "../../src/app/channels/words/words";
@@ -8,6 +8,7 @@ import type { ErasureView } from "../../src/contract/erasure";
 import type { Page } from "../../src/contract/page";
 import type { SessionSummary } from "../../src/contract/session";
 import { parseId } from "../../src/domain/ids";
+import { ringNow } from "./alarms";
 import { type ChannelChat, newChannelChat } from "./channel-chat";
 import { advanceClock, restoreClock } from "./clock";
 import { migrate, readBody, readStorage, request, TABLES } from "./support";
@@ -56,7 +57,7 @@ async function ring(chat: ChannelChat): Promise<void> {
     for (const table of ["erasures", "left_chats"]) storage.sql.exec(`UPDATE ${table} SET due_at = 0`);
     storage.sql.exec("UPDATE files SET due_at = 1 WHERE due_at IS NOT NULL");
   });
-  await runDurableObjectAlarm(tenantStub(chat));
+  await ringNow(tenantStub(chat));
 }
 
 const toCode = async ({ tenant }: ChannelChat): Promise<string> =>
@@ -166,11 +167,11 @@ describe("a stranger's chat", () => {
     await chat.taken(1);
     expect(await readStorage(roomStub(chat))).toContain(mark);
     advanceClock(24 * 60 * 60_000);
-    await runDurableObjectAlarm(roomStub(chat));
+    await ringNow(roomStub(chat));
 
     expect(await readStorage(roomStub(chat))).not.toContain(mark);
     advanceClock(15 * 24 * 60 * 60_000);
-    await runDurableObjectAlarm(roomStub(chat));
+    await ringNow(roomStub(chat));
     const claims = await runInDurableObject(roomStub(chat), (_, { storage }) => storage.sql.exec("SELECT * FROM claims").toArray());
     expect(claims).toEqual([]);
   });

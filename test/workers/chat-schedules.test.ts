@@ -1,11 +1,12 @@
 /** A schedule of a channel's conversation in workerd: its reply reaches the platform, once, whatever dies between the run and the reply. */
-import { abortAllDurableObjects, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { abortAllDurableObjects, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import type { ScheduledTurn } from "../../src/app/channels/chat-api";
 import { sessionObjectName } from "../../src/app/object-name";
 import type { SessionDescription } from "../../src/contract/session";
 import { parseId } from "../../src/domain/ids";
+import { ringNow } from "./alarms";
 import { type ChannelChat, newChannelChat } from "./channel-chat";
 import { advanceClock, restoreClock } from "./clock";
 import { migrate, readBody } from "./support";
@@ -41,7 +42,7 @@ class RemindedChat {
 
   async comeDue(): Promise<void> {
     advanceClock(HOUR);
-    await runDurableObjectAlarm(this.session);
+    await ringNow(this.session);
   }
 
   async texts(atLeast: number): Promise<readonly string[]> {
@@ -52,8 +53,8 @@ class RemindedChat {
   async rest(): Promise<void> {
     for (let times = 0; times < 3; times++) {
       advanceClock(RECOVERED);
-      await runDurableObjectAlarm(this.session);
-      await runDurableObjectAlarm(this.chat.stub);
+      await ringNow(this.session);
+      await ringNow(this.chat.stub);
     }
   }
 

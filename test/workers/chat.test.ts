@@ -1,9 +1,10 @@
 /** A conversation of a generic channel in workerd: webhooks in, replies out, over HTTP. */
-import { abortAllDurableObjects, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { abortAllDurableObjects, runInDurableObject } from "cloudflare:test";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { DisplayItem } from "../../src/contract/item";
 import type { Page } from "../../src/contract/page";
 import type { SessionDescription } from "../../src/contract/session";
+import { ringNow } from "./alarms";
 import { type ChannelChat, newChannelChat } from "./channel-chat";
 import { advanceClock, restoreClock } from "./clock";
 import { migrate, readBody, readText } from "./support";
@@ -54,7 +55,7 @@ describe("a message of a channel", () => {
     await chat.model.heard(1);
     await abortAllDurableObjects();
     advanceClock(31_000);
-    await runDurableObjectAlarm(chat.stub);
+    await ringNow(chat.stub);
 
     expect(await chat.taken(1)).toMatchObject([{ text: "Found." }]);
     await chat.model.open("never");

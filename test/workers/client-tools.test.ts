@@ -1,7 +1,8 @@
-import { evictDurableObject, runDurableObjectAlarm } from "cloudflare:test";
+import { evictDurableObject } from "cloudflare:test";
 import { beforeAll, describe, expect, it } from "vitest";
 import { NO_RESULT } from "../../src/context/view";
 import type { TurnReport } from "../../src/contract/turn";
+import { ringNow } from "./alarms";
 import { advanceClock } from "./clock";
 import { listTypes } from "./frames";
 import { type Chat, migrate, newChat, readBody, readText, toFrames } from "./support";
@@ -221,7 +222,7 @@ describe("open calls", () => {
     const waiting = await chat.say("How is Paris?");
 
     advanceClock(24 * 60 * 60 * 1_000);
-    await runDurableObjectAlarm(chat.stub);
+    await ringNow(chat.stub);
 
     expect((await chat.turn(waiting.id)).status).toBe("stopped");
     expect((await give(chat, { call_id: "call_1", output: "sun" })).status).toBe(409);

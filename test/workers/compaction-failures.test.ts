@@ -1,8 +1,8 @@
-import { runDurableObjectAlarm } from "cloudflare:test";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import type { CompactionView } from "../../src/contract/compaction";
 import type { Page } from "../../src/contract/page";
 import type { RemoteReply } from "../support/stand-in-setup";
+import { ringNow } from "./alarms";
 import { advanceClock, holdTimers } from "./clock";
 import { deliver, holdQueue, type LongChat, smallChat, TURNS, talk, words } from "./conversation";
 import { listTypes } from "./frames";
@@ -203,7 +203,7 @@ describe("a worker that dies with its lease", () => {
     await chat.api.leaseCompaction(chat.caller, job.compaction);
     advanceClock(LEASE_MS);
 
-    await runDurableObjectAlarm(chat.stub);
+    await ringNow(chat.stub);
     await deliver(await queue.next());
 
     await expectTrimmed({ chat, frames }, "lease_expired");
@@ -217,7 +217,7 @@ describe("a wake-up that the queue lost", () => {
     await queue.next();
 
     advanceClock(60_000);
-    await runDurableObjectAlarm(chat.stub);
+    await ringNow(chat.stub);
     await deliver(await queue.next());
 
     expect(await chat.describe()).toMatchObject({ epoch: 1, compacted_summary: good.text });

@@ -1,6 +1,7 @@
-import { abortAllDurableObjects, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { abortAllDurableObjects, evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { TurnReport } from "../../src/contract/turn";
+import { ringNow } from "./alarms";
 import { type HeldTimers, holdTimers } from "./clock";
 import { listTypes, spoken } from "./frames";
 import { type Chat, migrate, newChat, newTenant, readBody, told } from "./support";
@@ -45,7 +46,7 @@ describe("a crash before anything was said", () => {
     await chat.model.heard(1);
 
     await abortAllDurableObjects();
-    const rang = await runDurableObjectAlarm(chat.stub);
+    const rang = await ringNow(chat.stub);
     await chat.model.heard(2);
 
     expect(rang).toBe(true);
@@ -133,7 +134,7 @@ describe("a crash in the middle of the reply", () => {
   it("interrupts it by the alarm too, without any call", async () => {
     const { chat } = await crashed();
 
-    await runDurableObjectAlarm(chat.stub);
+    await ringNow(chat.stub);
 
     expect((await storedTypes(chat)).slice(-2)).toEqual(["AssistantReplied", "TurnInterrupted"]);
   });

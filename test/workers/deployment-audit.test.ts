@@ -1,5 +1,5 @@
 /** The deployment's audit log: what admins do to it and to tenants, in the deployment's object, whatever is away or lost. */
-import { abortAllDurableObjects, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { abortAllDurableObjects, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { ulid } from "ulidx";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
@@ -10,6 +10,7 @@ import type { AdminKeyView } from "../../src/contract/deployment";
 import type { List } from "../../src/contract/page";
 import type { TenantId } from "../../src/domain/ids";
 import { AUDITED_OF_DEPLOYMENT } from "../support/audit-table";
+import { ringNow } from "./alarms";
 import { advanceClock } from "./clock";
 import { migrateAll } from "./moves";
 import { newChat, newTenant, readBody, request, Tenant } from "./support";
@@ -130,7 +131,7 @@ describe("the deployment's audit log", () => {
     await isAway(false);
 
     advanceClock(60_000);
-    for (let rings = 0; rings < 3; rings++) await runDurableObjectAlarm(findStub(tenant));
+    for (let rings = 0; rings < 3; rings++) await ringNow(findStub(tenant));
 
     expect(during).toEqual(["tenant.created", "key.created"]);
     expect(await actionsOn(tenant.id)).toEqual([...during, "tenant.suspended", "tenant.resumed"]);
@@ -157,7 +158,7 @@ describe("the deployment's audit log", () => {
     await isAway(false);
 
     advanceClock(60_000);
-    for (let rings = 0; rings < 3; rings++) await runDurableObjectAlarm(findStub(tenant));
+    for (let rings = 0; rings < 3; rings++) await ringNow(findStub(tenant));
 
     expect((await actionsOn(tenant.id)).slice(-2)).toEqual(["erasure.requested", "erasure.finished"]);
   });
@@ -183,7 +184,7 @@ describe("a tenant's own audit log", () => {
     const assign = (id: string) => asAdmin("PATCH", `/tenants/${tenant.id}`, { plan }, { "x-request-id": id });
     for (const id of ["assign-1", "assign-again"]) await readBody(await assign(id));
     await putPlan(6, "put-2");
-    for (let rings = 0; rings < 2; rings++) await runDurableObjectAlarm(deployment());
+    for (let rings = 0; rings < 2; rings++) await ringNow(deployment());
     const assigned = await findStub(tenant).assigned();
     if (!assigned) throw new Error("nothing is assigned");
     await findStub(tenant).setLimits({ ...assigned, act: { actor: { kind: "admin", id: null }, request_id: "late", at: 1 } });
@@ -212,7 +213,7 @@ describe("a tenant's own audit log", () => {
       await readBody(await limit(files, id));
     await runInDurableObject(findStub(tenant), (_, { storage: { sql } }) => void sql.exec("DROP TRIGGER away"));
     advanceClock(60 * 60_000);
-    await runDurableObjectAlarm(deployment());
+    await ringNow(deployment());
 
     expect(await readOwn(tenant)).toMatchObject([{ request_id: "second", recorded_at: expect.any(Number) }]);
     expect(await actionsOn(tenant.id)).toEqual(["tenant.created", "key.created", "limits.changed", "limits.changed"]);

@@ -1,4 +1,4 @@
-import { abortAllDurableObjects, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { abortAllDurableObjects, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { newId } from "../../src/app/new-id";
@@ -6,6 +6,7 @@ import { tenantObjectName } from "../../src/app/object-name";
 import type { ErasureReceipt } from "../../src/contract/session";
 import { createProjection } from "../../src/read-model/writer";
 import { ACT } from "../support/act";
+import { ringNow } from "./alarms";
 import { deliver, holdQueue, smallChat, TURNS, talk, words } from "./conversation";
 import { Chat, migrate, newChat, readBody, readStorage, request, TABLES } from "./support";
 
@@ -112,7 +113,7 @@ describe("erasing a session", () => {
     await eraseChat(chat);
 
     await abortAllDurableObjects();
-    await runDurableObjectAlarm(chat.stub);
+    await ringNow(chat.stub);
 
     expect((await chat.call("GET")).status).toBe(404);
     expect((await chat.send("hello")).status).toBe(404);
@@ -257,7 +258,7 @@ describe("with the read model out of reach, erasing", () => {
     ]);
     expect(await objectText(chat)).not.toContain(MARK);
     for (const spy of spies) spy.mockRestore();
-    await runDurableObjectAlarm(chat.stub);
+    await ringNow(chat.stub);
     const again = await eraseChat(chat);
 
     expect(again.stores).toMatchObject([
@@ -301,7 +302,7 @@ describe("an erasure that was cut off", () => {
     const chat = await cutOff();
     await runInDurableObject(tenantStub(chat), (_, { storage }) => void storage.sql.exec("UPDATE erasures SET due_at = 0"));
 
-    await runDurableObjectAlarm(tenantStub(chat));
+    await ringNow(tenantStub(chat));
 
     expect(await readRows(chat)).toEqual(["session_tombstones"]);
     expect((await chat.send("hello")).status).toBe(404);
@@ -321,7 +322,7 @@ describe("an erasure that was cut off", () => {
     });
     expect(noted).toEqual([{ session: chat.id }]);
 
-    await runDurableObjectAlarm(tenantStub(chat));
+    await ringNow(tenantStub(chat));
 
     expect(await readRows(chat)).toEqual(LEFT);
     expect((await chat.send("hello")).status).toBe(404);

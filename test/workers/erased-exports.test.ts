@@ -1,17 +1,18 @@
 /** Exports that hold a person who is erased: before they hold the person, when they are ready, and when their bytes cannot be removed. */
-import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, expect, it, vi } from "vitest";
 import { tenantObjectName } from "../../src/app/object-name";
 import type { ErasureView } from "../../src/contract/erasure";
 import type { ExportView } from "../../src/contract/export";
+import { ringNow } from "./alarms";
 import { type Chat, migrate, newChat, readBody, readStorage, request, type Tenant } from "./support";
 
 beforeAll(migrate);
 afterEach(() => vi.restoreAllMocks());
 
 const tenantStub = (tenant: Tenant) => env.TENANTS.getByName(tenantObjectName(tenant.id));
-const ring = (tenant: Tenant) => runDurableObjectAlarm(tenantStub(tenant));
+const ring = (tenant: Tenant) => ringNow(tenantStub(tenant));
 const read = async (tenant: Tenant, id: string) => readBody<ExportView>(await tenant.call("GET", `/v1/exports/${id}`));
 const begin = async (tenant: Tenant, subject: object) => readBody<ExportView>(await tenant.call("POST", "/v1/exports", subject), 202);
 

@@ -1,6 +1,5 @@
 /** Exports and imports over HTTP, with the bucket, the objects and the alarms that workerd brings. */
 
-import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import { tenantObjectName } from "../../src/app/object-name";
@@ -9,6 +8,7 @@ import type { FileView } from "../../src/contract/file";
 import { NO_LIMITS } from "../../src/contract/limits";
 import type { List } from "../../src/contract/page";
 import { daily } from "../support/daily-budget";
+import { ringNow } from "./alarms";
 import { advanceClock } from "./clock";
 import { png, upload } from "./files";
 import { type Chat, migrate, newChat, newId, newTenant, readBody, request, Tenant } from "./support";
@@ -16,7 +16,7 @@ import { Hook, newHook, verify } from "./webhooks";
 
 beforeAll(migrate);
 
-const ring = (tenant: Tenant) => runDurableObjectAlarm(env.TENANTS.getByName(tenantObjectName(tenant.id)));
+const ring = (tenant: Tenant) => ringNow(env.TENANTS.getByName(tenantObjectName(tenant.id)));
 const read = async (tenant: Tenant, id: string) => readBody<ExportView>(await tenant.call("GET", `/v1/exports/${id}`));
 const begin = async (tenant: Tenant, subject: object) => readBody<ExportView>(await tenant.call("POST", "/v1/exports", subject), 202);
 

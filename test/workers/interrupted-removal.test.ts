@@ -1,9 +1,10 @@
 /** Removals and imports that the bucket or a crash interrupts, end to end: what clients are told, and what the alarm finishes without them. */
-import { abortAllDurableObjects, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { abortAllDurableObjects, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, expect, it, vi } from "vitest";
 import { tenantObjectName } from "../../src/app/object-name";
 import type { ErasureReceipt } from "../../src/contract/session";
+import { ringNow } from "./alarms";
 import { png, upload } from "./files";
 import { type Chat, migrate, newChat, readBody, type Tenant } from "./support";
 
@@ -27,14 +28,14 @@ async function ring(tenant: Tenant): Promise<void> {
   await runInDurableObject(tenantStub(tenant), (_, { storage }) =>
     storage.sql.exec("UPDATE files SET due_at = 1 WHERE due_at IS NOT NULL"),
   );
-  await runDurableObjectAlarm(tenantStub(tenant));
+  await ringNow(tenantStub(tenant));
 }
 
 async function chatWithFile(): Promise<{ readonly chat: Chat; readonly file: string }> {
   const chat = await newChat({ replies: [{ text: "A picture." }] });
   const file = await upload(chat.tenant, png("kept"));
   await readBody(await chat.call("POST", "/messages", { content: [{ type: "image", file_id: file.id }] }));
-  await runDurableObjectAlarm(chat.stub);
+  await ringNow(chat.stub);
   await expect.poll(async () => readBody(await chat.tenant.call("GET", `/v1/files/${file.id}`))).toMatchObject({ sessions: 1 });
   return { chat, file: file.id };
 }

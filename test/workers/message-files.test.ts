@@ -1,11 +1,11 @@
 /** Files in conversations: what a message accepts, what the model is sent, and what becomes of a file. */
-import { runDurableObjectAlarm } from "cloudflare:test";
 import { beforeAll, describe, expect, it, vi } from "vitest";
 import type { PastContext } from "../../src/contract/context";
 import type { FileView } from "../../src/contract/file";
 import type { DisplayItem } from "../../src/contract/item";
 import type { List, Page } from "../../src/contract/page";
 import type { SessionDescription } from "../../src/contract/session";
+import { ringNow } from "./alarms";
 import { pdf, png, text, upload } from "./files";
 import { Chat, migrate, newChat, newId, newTenant, readBody, request, type Tenant } from "./support";
 
@@ -25,7 +25,7 @@ const makeToken = async (tenant: Tenant, reach: object): Promise<string> =>
   (await readBody<{ token: string }>(await tenant.call("POST", "/v1/tokens", reach), 201)).token;
 
 /** The session tells the tenant's object by its alarm, which may have rung already. */
-const settle = async (chat: Chat): Promise<void> => void (await runDurableObjectAlarm(chat.stub));
+const settle = async (chat: Chat): Promise<void> => void (await ringNow(chat.stub));
 
 describe("a message with a file", () => {
   it("is sent to the model with the content, and shown with the file's id alone", async () => {

@@ -1,10 +1,11 @@
 /** Erasures and redactions while a tenant is moved: no database keeps a text of what is gone, in any phase. */
-import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { tenantObjectName } from "../../src/app/object-name";
 import { PLACEMENT_TTL_MS } from "../../src/app/placement";
 import type { ErasureView } from "../../src/contract/erasure";
+import { ringNow } from "./alarms";
 import { advanceClock } from "./clock";
 import { asAdmin, countRows, findText, migrateAll, moveUntil, named, projected } from "./moves";
 import { type Chat, newChat, newTenant, readBody, request, type Tenant } from "./support";
@@ -27,7 +28,7 @@ async function say(chat: Chat, text: string): Promise<Chat> {
 async function ring(tenant: Tenant): Promise<void> {
   const stub = env.TENANTS.getByName(tenantObjectName(tenant.id));
   await runInDurableObject(stub, (_, { storage }) => void storage.sql.exec("UPDATE erasures SET due_at = 0"));
-  await runDurableObjectAlarm(stub);
+  await ringNow(stub);
 }
 
 /** Starts the move and brings it into the phase. Every writer has written, so that it knows a placement. */

@@ -1,8 +1,9 @@
-import { evictDurableObject, runDurableObjectAlarm } from "cloudflare:test";
+import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { createRebuildRows } from "../../src/read-model/rebuild";
 import { rebuildSession } from "../read-model/rows";
+import { ringNow } from "./alarms";
 import { smallChat, TURNS, talk, words } from "./conversation";
 import { type Chat, migrate, newChat, newTenant, readBody } from "./support";
 
@@ -96,7 +97,7 @@ describe("with the database gone for the whole conversation", () => {
     await frames.leave();
 
     giveBack();
-    await runDurableObjectAlarm(chat.stub);
+    await ringNow(chat.stub);
     await caughtUp(chat);
 
     expect(await rebuild(chat)).toMatchObject({ differences: [], repaired: true });
@@ -123,7 +124,7 @@ describe("with the database gone for the whole conversation", () => {
     await evictDurableObject(chat.stub);
     giveBack();
 
-    await runDurableObjectAlarm(chat.stub);
+    await ringNow(chat.stub);
     await caughtUp(chat);
 
     expect(await rebuild(chat)).toMatchObject({ differences: [] });

@@ -1,10 +1,11 @@
 /** Retention end to end: sessions that are not used are erased by themselves, with a receipt, and those that are used stay. */
-import { abortAllDurableObjects, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { abortAllDurableObjects, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { sessionObjectName, tenantObjectName } from "../../src/app/object-name";
 import type { ErasureView } from "../../src/contract/erasure";
 import type { SessionId } from "../../src/domain/ids";
+import { ringNow } from "./alarms";
 import { advanceClock, restoreClock } from "./clock";
 import { migrate, newChat, newId, newTenant, readBody, readStorage, request, type Tenant } from "./support";
 
@@ -33,9 +34,9 @@ const listErasures = async (tenant: Tenant): Promise<readonly ErasureView[]> =>
 
 /** The tenant's alarm, as if the notes of erasures were due, too. */
 async function ring(tenant: Tenant): Promise<void> {
-  await runDurableObjectAlarm(toStub(tenant));
+  await ringNow(toStub(tenant));
   await runInDurableObject(toStub(tenant), (_, { storage }) => void storage.sql.exec("UPDATE erasures SET due_at = 0"));
-  await runDurableObjectAlarm(toStub(tenant));
+  await ringNow(toStub(tenant));
 }
 
 describe("the rules", () => {
@@ -129,7 +130,7 @@ describe("a session that is not used", () => {
     await put(tenant, MONTH);
     advanceClock(40 * DAY);
 
-    const hung = runDurableObjectAlarm(toStub(tenant)).catch(() => {});
+    const hung = ringNow(toStub(tenant)).catch(() => {});
     await abortAllDurableObjects();
     await hung;
     // The alarm of the next life is set when the object is called.
@@ -152,10 +153,7 @@ describe("a session that is not used", () => {
     await put(tenant, MONTH);
     advanceClock(40 * DAY);
 
-    const [sent] = await Promise.all([
-      Promise.all(chats.map((chat) => chat.send("are you there?"))),
-      runDurableObjectAlarm(toStub(tenant)),
-    ]);
+    const [sent] = await Promise.all([Promise.all(chats.map((chat) => chat.send("are you there?"))), ringNow(toStub(tenant))]);
 
     for (const [n, chat] of chats.entries()) {
       const isTaken = (sent[n]?.status ?? 0) < 300;

@@ -1,9 +1,10 @@
 /** Schedules end to end: set over HTTP, run by the session object's own alarm, also after the object was lost. */
-import { abortAllDurableObjects, runDurableObjectAlarm } from "cloudflare:test";
+import { abortAllDurableObjects } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { sessionObjectName } from "../../src/app/object-name";
 import type { ScheduleView } from "../../src/contract/schedule";
+import { ringNow } from "./alarms";
 import { advanceClock, restoreClock } from "./clock";
 import { type Chat, migrate, newChat, readBody } from "./support";
 
@@ -30,11 +31,11 @@ describe("a schedule", () => {
 
     advanceClock(5 * HOUR);
     await abortAllDurableObjects();
-    await runDurableObjectAlarm(stub(chat));
+    await ringNow(stub(chat));
     const { last_run, next_at } = await vi.waitUntil(() => readRun(chat, "briefing"), { timeout: 20_000 });
     if (!last_run?.turn_id) throw new Error("no turn");
     const turn = await chat.api.waitForTurn(chat.caller, last_run.turn_id);
-    await runDurableObjectAlarm(stub(chat));
+    await ringNow(stub(chat));
 
     expect(turn).toMatchObject({ ok: true, value: { status: "completed" } });
     expect(last_run).toMatchObject({ due_at: set.next_at, skipped: null });
@@ -48,7 +49,7 @@ describe("a schedule", () => {
     const first = await put(chat, "briefing", { cron: "0 * * * *", message: "What is new?" });
     const etag = first.headers.get("etag") ?? "";
     advanceClock(HOUR);
-    await runDurableObjectAlarm(stub(chat));
+    await ringNow(stub(chat));
     await vi.waitUntil(() => readRun(chat, "briefing"), { timeout: 20_000 });
 
     expect((await put(chat, "briefing", { cron: "5 * * * *", message: "What is new?" }, { "If-Match": etag })).status).toBe(200);
@@ -61,7 +62,7 @@ describe("a schedule", () => {
     expect((await chat.call("DELETE", "/schedules/briefing")).status).toBe(204);
     expect((await chat.call("DELETE", "/schedules/briefing")).status).toBe(404);
     advanceClock(2 * HOUR);
-    await runDurableObjectAlarm(stub(chat));
+    await ringNow(stub(chat));
 
     expect((await readBody<{ data: unknown[] }>(await chat.call("GET", "/messages"))).data).toEqual([]);
   });

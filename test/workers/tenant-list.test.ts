@@ -1,5 +1,5 @@
 /** The list of tenants in the deployment's object: complete, whatever is killed between the steps of a tenant's creation. */
-import { abortAllDurableObjects, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { abortAllDurableObjects, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { ulid } from "ulidx";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
@@ -8,6 +8,7 @@ import { DEPLOYMENT_OBJECT_NAME, tenantObjectName } from "../../src/app/object-n
 import type { TenantId } from "../../src/domain/ids";
 import { sha256 } from "../../src/lib/sha256";
 import { ACT } from "../support/act";
+import { ringNow } from "./alarms";
 import { migrate, newId, newTenant, readBody, request } from "./support";
 
 interface Listed {
@@ -83,7 +84,7 @@ describe("a tenant that was created", () => {
     const tenant = await newTenant();
 
     await readBody(await tenant.call("PATCH", "/v1/tenant", { name: "Renamed" }));
-    await runDurableObjectAlarm(findStub(tenant.id));
+    await ringNow(findStub(tenant.id));
 
     expect((await list("?name=renamed")).data).toMatchObject([{ id: tenant.id, name: "Renamed" }]);
   });
@@ -99,7 +100,7 @@ describe("a creation that was killed after the tenant's object was made", () => 
     const tenant = await deriveId("ten", idempotency.key);
     await hideRows();
     await findStub(tenant).create(ACT, { tenant, ...body, idempotency });
-    await runDurableObjectAlarm(findStub(tenant));
+    await ringNow(findStub(tenant));
     await abortAllDurableObjects();
     await showRows();
     expect(await isListed(tenant)).toBe(false);
@@ -119,7 +120,7 @@ describe("a creation that was killed after the tenant's object was made", () => 
   it("is finished by the tenant's object itself, if no request comes", async () => {
     const tenant = await makeObjectAlone(ulid());
 
-    expect(await runDurableObjectAlarm(findStub(tenant))).toBe(true);
+    expect(await ringNow(findStub(tenant))).toBe(true);
 
     expect(await isListed(tenant)).toBe(true);
   });
@@ -150,7 +151,7 @@ describe("a tenant of an older build", () => {
   it("is found by its row in the read model, and a row that no object knows is named", async () => {
     const tenants = [await newTenant(), await newTenant()];
     for (const { id } of tenants) {
-      await runDurableObjectAlarm(findStub(id));
+      await ringNow(findStub(id));
       await forget(id);
     }
     const ghost = newId("ten");
@@ -180,6 +181,6 @@ it("a tenant's requests are answered while the deployment's object is out of rea
   expect((await tenant.call("POST", "/v1/sessions", {})).status).toBe(201);
 
   await runInDurableObject(deployment(), (_, { storage }) => void storage.sql.exec("ALTER TABLE tenants_away RENAME TO tenants"));
-  await runDurableObjectAlarm(findStub(tenant.id));
+  await ringNow(findStub(tenant.id));
   expect((await list("?name=still here")).data).toMatchObject([{ id: tenant.id }]);
 });

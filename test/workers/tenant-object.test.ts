@@ -1,4 +1,4 @@
-import { applyD1Migrations, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { applyD1Migrations, evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { ulid } from "ulidx";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
@@ -12,6 +12,7 @@ import { hashKey } from "../../src/lib/peppered";
 import { generateApiKey } from "../../src/tenant/keys/api-key";
 import { createModelDirectory } from "../../src/tenant/look-ups/model-directory";
 import { ACT } from "../support/act";
+import { ringNow } from "./alarms";
 
 type TenantStub = ReturnType<Env["TENANTS"]["getByName"]>;
 
@@ -30,7 +31,7 @@ function getStub(tenant: TenantId): TenantStub {
 
 /** Once its alarm has run, or none is set, the tenant's write to the read model is over. */
 async function settle(stub: TenantStub): Promise<void> {
-  await runDurableObjectAlarm(stub);
+  await ringNow(stub);
 }
 
 async function givenTenant() {

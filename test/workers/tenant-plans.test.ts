@@ -1,11 +1,11 @@
 /** Tenant plans: what an admin writes and reads, through the Worker and the deployment's object. */
-import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { ulid } from "ulidx";
 import { beforeAll, describe, expect, it } from "vitest";
 import { DEPLOYMENT_OBJECT_NAME } from "../../src/app/object-name";
 import type { TenantPlan } from "../../src/contract/limits";
 import { MAX_PLANS } from "../../src/deployment/tenant-plans";
+import { ringNow } from "./alarms";
 import { migrate, newId, newTenant, readBody, request } from "./support";
 
 const admin = (method: string, path: string, body?: unknown, headers: Readonly<Record<string, string>> = {}) =>
@@ -82,7 +82,7 @@ describe("a tenant with a plan", () => {
     expect(await readBody(await admin("DELETE", `/v1/admin/plans/${name}`), 409)).toMatchObject({ tenants: 1 });
 
     await plan(300);
-    await runDurableObjectAlarm(env.DEPLOYMENT.getByName(DEPLOYMENT_OBJECT_NAME));
+    await ringNow(env.DEPLOYMENT.getByName(DEPLOYMENT_OBJECT_NAME));
     expect(await readBody(await tenant.call("GET", "/v1/tenant"))).toMatchObject({ limits: { tenant: { requests_per_minute: 300 } } });
 
     await readBody(await admin("PATCH", path, { plan: null, limits: null }));

@@ -1,5 +1,5 @@
 /** Each type of event that an endpoint can choose, from what causes it to a receiver that verifies it with both official packages. */
-import { abortAllDurableObjects, runDurableObjectAlarm } from "cloudflare:test";
+import { abortAllDurableObjects } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { tenantObjectName } from "../../src/app/object-name";
@@ -9,6 +9,7 @@ import { NO_LIMITS } from "../../src/contract/limits";
 import type { ScheduleView } from "../../src/contract/schedule";
 import { WEBHOOK_EVENT_TYPES, type WebhookEventType } from "../../src/domain/webhook-events";
 import { daily } from "../support/daily-budget";
+import { ringNow } from "./alarms";
 import { advanceClock, restoreClock } from "./clock";
 import { GUARD_ONLY, smallChat, TURNS, talk, WINDOW, words } from "./conversation";
 import { type Chat, type ChatInput, migrate, newChat, newTenant, readBody, type Tenant } from "./support";
@@ -50,7 +51,7 @@ async function spend(tenant: Tenant): Promise<string> {
   await stub.setLimits({ limits: NO_LIMITS, revision: ++revision, budgets: [daily(12_000)] });
   for (let turn = 0, status = 200; turn < 100 && status === 200; turn++) status = (await chat.send(words(200, `question-${turn}`))).status;
   advanceClock(120_000);
-  await runDurableObjectAlarm(chat.stub);
+  await ringNow(chat.stub);
   return "daily";
 }
 
@@ -126,7 +127,7 @@ const CAUSES: Readonly<Record<WebhookEventType, Cause>> = {
     await readBody(await chat.call("PUT", "/schedules/briefing", { at: Date.now() + HOUR, message: "Now." }));
     advanceClock(HOUR);
     for (let skipped: string | null | undefined = null; !skipped; ) {
-      await runDurableObjectAlarm(chat.stub);
+      await ringNow(chat.stub);
       advanceClock(61_000);
       skipped = (await readBody<ScheduleView>(await chat.call("GET", "/schedules/briefing"))).last_run?.skipped;
     }

@@ -1,5 +1,4 @@
 /** Endpoints of webhooks for the tests that run in workerd, with the receiver that they point to. */
-import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import OpenAI from "openai";
 import { Webhook } from "standardwebhooks";
@@ -8,6 +7,7 @@ import { inject } from "vitest";
 import { tenantObjectName } from "../../src/app/object-name";
 import type { WebhookDeliveryDetail, WebhookEndpoint } from "../../src/contract/webhook";
 import type { ReceivedHook, ScriptedAnswer } from "../support/webhook-receiver";
+import { ringNow } from "./alarms";
 import { readBody, type Tenant } from "./support";
 
 export interface HookBody {
@@ -99,7 +99,7 @@ export class Hook {
   }
 }
 
-export const ringTenant = (tenant: Tenant): Promise<boolean> => runDurableObjectAlarm(env.TENANTS.getByName(tenantObjectName(tenant.id)));
+export const ringTenant = (tenant: Tenant): Promise<boolean> => ringNow(env.TENANTS.getByName(tenantObjectName(tenant.id)));
 
 export async function newHook(tenant: Tenant, settings: object = {}, receiver = new Receiver()): Promise<Hook> {
   const made = await tenant.call("POST", "/v1/webhook_endpoints", { url: receiver.url, ...settings });
