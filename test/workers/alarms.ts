@@ -1,6 +1,9 @@
 /** The alarms of Durable Objects, rung by tests as if their time had come. */
 import { runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
 import { ChatObject, DeploymentObject, SessionObject, TenantObject } from "../../src";
+import { tenantObjectName } from "../../src/app/object-name";
+import type { Tenant } from "./support";
 
 /** The last ringing of each object's alarm. */
 const rung = new WeakMap<object, Promise<void>>();
@@ -29,4 +32,14 @@ export function ringNow(stub: DurableObjectStub): Promise<boolean> {
     await object.alarm?.();
     return isSet || after !== undefined;
   });
+}
+
+/** Rings the alarm of the tenant's object as if the time of every erasure and of every removal of a file had come. */
+export async function ringErasures(tenant: Tenant): Promise<void> {
+  const stub = env.TENANTS.getByName(tenantObjectName(tenant.id));
+  await runInDurableObject(stub, (_, { storage }) => {
+    storage.sql.exec("UPDATE erasures SET due_at = 1");
+    storage.sql.exec("UPDATE files SET due_at = 1 WHERE due_at IS NOT NULL");
+  });
+  await ringNow(stub);
 }

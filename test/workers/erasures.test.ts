@@ -1,5 +1,5 @@
 /** Erasures as resources, end to end: with forks, of an end user, interrupted, and with a store out of reach. */
-import { abortAllDurableObjects, runInDurableObject } from "cloudflare:test";
+import { abortAllDurableObjects } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { tenantObjectName } from "../../src/app/object-name";
@@ -7,7 +7,7 @@ import type { ErasureView } from "../../src/contract/erasure";
 import type { SessionErasure } from "../../src/contract/session";
 import { parseId } from "../../src/domain/ids";
 import { ACT } from "../support/act";
-import { ringNow } from "./alarms";
+import { ringErasures, ringNow } from "./alarms";
 import { png, upload } from "./files";
 import { Chat, migrate, newChat, newId, readBody, readStorage, request, TABLES, type Tenant } from "./support";
 
@@ -22,15 +22,6 @@ const readErasure = async (tenant: Tenant, id: string): Promise<ErasureView> =>
   readBody<ErasureView>(await tenant.call("GET", `/v1/erasures/${id}`));
 const eraseUser = async (tenant: Tenant, user: string): Promise<ErasureView> =>
   readBody<ErasureView>(await tenant.call("DELETE", `/v1/end-users/${encodeURIComponent(user)}`));
-
-/** The alarm of the tenant's object, as if the time of every note had come. */
-async function ring(tenant: Tenant): Promise<void> {
-  await runInDurableObject(tenantStub(tenant), (_, { storage }) => {
-    storage.sql.exec("UPDATE erasures SET due_at = 0");
-    storage.sql.exec("UPDATE files SET due_at = 1 WHERE due_at IS NOT NULL");
-  });
-  await ringNow(tenantStub(tenant));
-}
 
 /** Where the mark is: tables of the read model, and the objects of the tenant and of the sessions. */
 async function findMarks(chats: readonly Chat[], mark = MARK): Promise<string[]> {
@@ -123,7 +114,7 @@ describe("the erasure of a session", () => {
       Promise.all([1, 2, 3, 4].map(() => chat.call("POST", "/fork"))),
       chat.call("DELETE", "?forks=true").then((answer) => readBody(answer)),
     ]);
-    await ring(chat.tenant);
+    await ringErasures(chat.tenant);
     const made = (await Promise.all(answers.map((answer) => answer.json()))).flatMap((body) => {
       const id = parseId("ses", String((body as { id?: string }).id));
       return id ? [new Chat(chat.tenant, id, chat.model)] : [];
@@ -179,7 +170,7 @@ describe("the erasure of an end user", () => {
     const before = await readUsage("day,model,purpose");
 
     const erasure = await eraseUser(tenant, user);
-    await ring(tenant);
+    await ringErasures(tenant);
 
     const done = await readErasure(tenant, erasure.id);
     expect(done).toMatchObject({ status: "done", sessions: { total: 0, done: 0 } });
@@ -240,7 +231,7 @@ describe("the erasure of an end user", () => {
       // A request that died before its note is sent again, as its client would.
       const list = await readBody<{ data: ErasureView[] }>(await tenant.call("GET", "/v1/erasures"));
       const id = list.data[0]?.id ?? (await eraseUser(tenant, user)).id;
-      await ring(tenant);
+      await ringErasures(tenant);
 
       expect(await readErasure(tenant, id)).toMatchObject({ status: "done", sessions: { total: 2, done: 2 } });
       expect(await findMarks([first, second])).toEqual([]);
@@ -265,7 +256,7 @@ describe("the erasure of an end user", () => {
 
     vi.restoreAllMocks();
     await abortAllDurableObjects();
-    await ring(chat.tenant);
+    await ringErasures(chat.tenant);
     expect(await readErasure(chat.tenant, erasure.id)).toMatchObject({ status: "done", sessions: { total: 1, done: 1 } });
     expect(await findMarks([chat])).toEqual([]);
   });

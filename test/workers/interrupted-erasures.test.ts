@@ -5,7 +5,7 @@ import { afterEach, beforeAll, expect, it, vi } from "vitest";
 import { tenantObjectName } from "../../src/app/object-name";
 import type { ErasureView } from "../../src/contract/erasure";
 import { parseId } from "../../src/domain/ids";
-import { ringNow } from "./alarms";
+import { ringErasures } from "./alarms";
 import { png, upload } from "./files";
 import { Chat, migrate, newChat, readBody, readStorage, request, TABLES, type Tenant } from "./support";
 
@@ -81,16 +81,8 @@ async function readErasure(kind: Kind, tenant: Tenant, id: string): Promise<Eras
   return readBody<ErasureView>(await (kind === "tenant" ? request("GET", path, ADMIN) : tenant.call("GET", `/v1/erasures/${id}`)));
 }
 
-async function ring(tenant: Tenant): Promise<void> {
-  await runInDurableObject(tenantStub(tenant), (_, { storage }) => {
-    storage.sql.exec("UPDATE erasures SET due_at = 1");
-    storage.sql.exec("UPDATE files SET due_at = 1 WHERE due_at IS NOT NULL");
-  });
-  await ringNow(tenantStub(tenant));
-}
-
 async function ringOut(tenant: Tenant): Promise<void> {
-  for (let rings = 0; rings < 3; rings++) await ring(tenant);
+  for (let rings = 0; rings < 3; rings++) await ringErasures(tenant);
 }
 
 /** The alarm may take the work before the request does, which then answers before all of it is done. */

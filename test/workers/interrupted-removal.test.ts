@@ -4,7 +4,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, expect, it, vi } from "vitest";
 import { tenantObjectName } from "../../src/app/object-name";
 import type { ErasureReceipt } from "../../src/contract/session";
-import { ringNow } from "./alarms";
+import { ringErasures, ringNow } from "./alarms";
 import { png, upload } from "./files";
 import { type Chat, migrate, newChat, readBody, type Tenant } from "./support";
 
@@ -21,14 +21,6 @@ function breakBucket(method: "delete" | "put"): void {
   const bucket = env.FILES;
   if (!bucket) throw new Error("no bucket");
   vi.spyOn(bucket, method).mockRejectedValue(new Error("R2 is away"));
-}
-
-/** The alarm of the tenant's object, as if its time had come. */
-async function ring(tenant: Tenant): Promise<void> {
-  await runInDurableObject(tenantStub(tenant), (_, { storage }) =>
-    storage.sql.exec("UPDATE files SET due_at = 1 WHERE due_at IS NOT NULL"),
-  );
-  await ringNow(tenantStub(tenant));
 }
 
 async function chatWithFile(): Promise<{ readonly chat: Chat; readonly file: string }> {
@@ -51,7 +43,7 @@ it("a file whose bytes cannot be removed is pending and unreadable at once, and 
 
   vi.restoreAllMocks();
   await abortAllDurableObjects();
-  await ring(tenant);
+  await ringErasures(tenant);
   expect([await listObjects(tenant), await countRows(tenant)]).toEqual([[], 0]);
 });
 
@@ -65,7 +57,7 @@ it("an erasure whose files cannot be removed says pending, and ends by itself", 
 
   vi.restoreAllMocks();
   await abortAllDurableObjects();
-  await ring(chat.tenant);
+  await ringErasures(chat.tenant);
   expect([await listObjects(chat.tenant), await countRows(chat.tenant)]).toEqual([[], 0]);
   const again = await chat.call("DELETE");
   expect(again.status === 404 || (await readBody<ErasureReceipt>(again)).stores.every(({ status }) => status === "erased")).toBe(true);
@@ -81,6 +73,6 @@ it("a batch whose data URL cannot be stored imports nothing, and its upload ends
   expect([refused.status, await refused.text()]).toEqual([503, expect.stringContaining("file_store_unavailable")]);
   expect(await chat.items()).toEqual([]);
   vi.restoreAllMocks();
-  await ring(chat.tenant);
+  await ringErasures(chat.tenant);
   expect([await listObjects(chat.tenant), await countRows(chat.tenant)]).toEqual([[], 0]);
 });

@@ -1,11 +1,7 @@
-/** Erasures and redactions while a tenant is moved: no database keeps a text of what is gone, in any phase. */
-import { runInDurableObject } from "cloudflare:test";
-import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
-import { tenantObjectName } from "../../src/app/object-name";
 import { PLACEMENT_TTL_MS } from "../../src/app/placement";
 import type { ErasureView } from "../../src/contract/erasure";
-import { ringNow } from "./alarms";
+import { ringErasures } from "./alarms";
 import { advanceClock } from "./clock";
 import { asAdmin, countRows, findText, migrateAll, moveUntil, named, projected } from "./moves";
 import { type Chat, newChat, newTenant, readBody, request, type Tenant } from "./support";
@@ -22,13 +18,6 @@ async function say(chat: Chat, text: string): Promise<Chat> {
   await chat.say(text);
   await projected(chat, "DB");
   return chat;
-}
-
-/** Makes the alarm of the tenant's object ring, as if the time of every note had come. */
-async function ring(tenant: Tenant): Promise<void> {
-  const stub = env.TENANTS.getByName(tenantObjectName(tenant.id));
-  await runInDurableObject(stub, (_, { storage }) => void storage.sql.exec("UPDATE erasures SET due_at = 0"));
-  await ringNow(stub);
 }
 
 /** Starts the move and brings it into the phase. Every writer has written, so that it knows a placement. */
@@ -77,8 +66,8 @@ describe.each(CASES)("in the phase %s, by writers that know the placement of %s,
     await enter(tenant, { phase, known, chats });
 
     const deleted = await readBody<ErasureView>(await request("DELETE", `/v1/admin/tenants/${tenant.id}`, asAdmin));
-    await ring(tenant);
-    await ring(tenant);
+    await ringErasures(tenant);
+    await ringErasures(tenant);
 
     const receipt = await readBody<ErasureView>(await request("GET", `/v1/admin/tenants/${tenant.id}/erasures/${deleted.id}`, asAdmin));
     expect(receipt.status).toBe("done");
