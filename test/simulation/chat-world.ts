@@ -1,8 +1,3 @@
-/**
- * A tenant's bot in a few conversations: the webhook's route in two isolates, an object for each conversation, their sessions, the tenant's
- * directory, and a platform. The code is the real one, but for the adapter, which speaks the simulated platform's words. Everything dies at any await.
- */
-import { createNodeSql } from "../../scripts/support/node-sql";
 import { serveSession } from "../../scripts/support/serve-session";
 import type { ChannelAdapter, ChannelTraits, Delivery } from "../../src/app/channels/channel";
 import { Chat } from "../../src/app/channels/chat";
@@ -30,7 +25,7 @@ import { createEmptySql, createMigratedSql } from "../tenant/memory-sql";
 import { ChatModels } from "./chat-models";
 import { type PlatformFaults, SimChatPlatform } from "./chat-platform";
 import { ResetError, SimObject } from "./file-world";
-import { createQuietPorts } from "./quiet-session";
+import { createQuietPorts, createSessionSql } from "./quiet-session";
 import { Random } from "./random";
 import { Scheduler, Scope } from "./scheduler";
 import { Stats } from "./stats";
@@ -331,11 +326,6 @@ export class ChatWorld {
   findSession(id: SessionId): SimSession {
     const known = this.sessions.get(id);
     if (known) return known;
-    const base = createNodeSql();
-    const wipe: Sql["wipe"] = () => {
-      made.object.clearAlarm();
-      return base.wipe();
-    };
     const object = new SimObject<SessionLife>(this.#objects, `session ${id.slice(-3)}`, {
       create: (scope) => {
         const runtime = new SessionRuntime({
@@ -352,7 +342,7 @@ export class ChatWorld {
       },
       ring: ({ runtime }) => ringAlarm(runtime),
     });
-    const made: SimSession = { sql: { ...base, wipe }, object };
+    const made: SimSession = { sql: createSessionSql(() => object.clearAlarm()), object };
     this.sessions.set(id, made);
     return made;
   }

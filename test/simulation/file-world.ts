@@ -1,9 +1,3 @@
-/**
- * A tenant's object with its files, a few sessions that refer to them, and a bucket. The code is the real one: the registry, the removal, the
- * directory, the list of erasures, and each session's runtime. Every object dies at any await, and its database and alarm stay.
- */
-import { NO_BUDGETS } from "../../scripts/support/no-budgets";
-import { createNodeSql } from "../../scripts/support/node-sql";
 import { serveSession } from "../../scripts/support/serve-session";
 import type { WholeSessionApi } from "../../src/app/control-api";
 import type { FileReferences } from "../../src/app/file-api";
@@ -18,7 +12,7 @@ import { createDirectory, type Directory } from "../../src/tenant/shared/directo
 import { countingIds, TENANT } from "../support/builders";
 import { createMigratedSql } from "../tenant/memory-sql";
 import { NOTHING_TO_FORGET } from "../tenant/support";
-import { MODELS } from "./profile";
+import { createQuietPorts, createSessionSql } from "./quiet-session";
 import { Random } from "./random";
 import { Scheduler, Scope } from "./scheduler";
 import { type BucketFaults, SimBucket } from "./sim-bucket";
@@ -26,7 +20,6 @@ import { Stats } from "./stats";
 import { Violations } from "./violation";
 
 const SILENT = { info: () => {}, warn: () => {}, error: () => {} };
-const DEADLINES = { firstTokenMs: 60_000, idleMs: 60_000, thinkingMs: 5 * 60_000, totalMs: 15 * 60_000 } as const;
 
 /** The object was reset during a call. */
 export class ResetError extends Error {
@@ -210,7 +203,7 @@ export class FileWorld {
   findSession(id: SessionId): SimSession {
     const known = this.sessions.get(id);
     if (known) return known;
-    const sql = createNodeSql();
+    const sql = createSessionSql(() => made.object.clearAlarm());
     const made: SimSession = {
       id,
       sql,
@@ -224,30 +217,13 @@ export class FileWorld {
   }
 
   #createSession(id: SessionId, sql: Sql, scope: Scope): SessionLife {
-    const { scheduler } = this;
-    const spec = MODELS.big;
     const runtime = new SessionRuntime({
+      ...createQuietPorts(this, scope),
       sql,
-      clock: () => scheduler.now,
-      ids: { newId: this.newId },
-      incarnation: scope.name,
-      random: () => this.random.next(),
-      schedule: (ms, work) => scheduler.timer(scope, { ms, label: `${ms} ms` }, work),
       setAlarm: (at) => this.findSession(id).object.setAlarm(at),
       background: (work) => void work.catch(() => this.stats.count("background work failed")),
       model: { stream: async function* () {}, render: async () => ({ url: "", body: "" }) },
-      tools: () => ({ needsApproval: async () => false, run: async () => ({ output: "", failure: null }) }),
-      models: () => ({ resolve: async () => spec ?? null }),
-      queue: { send: async () => {} },
-      projection: () => ({ write: async () => {}, erase: async () => ({ rows: 0 }), forgetEndUsers: async () => true }),
-      budgets: () => NO_BUDGETS,
-      isSuspended: async () => false,
-      acts: () => ({ record: async () => {} }),
-      usageArchive: () => ({ keep: async (_, usage) => usage, endThrowaway: async () => {} }),
       files: () => ({ keep: (input) => this.#keep(scope, input) }),
-      digest: async (text) => text,
-      deadlines: DEADLINES,
-      log: SILENT,
     });
     return { scope, runtime, service: serveSession(runtime) };
   }

@@ -1,8 +1,3 @@
-/**
- * A tenant's object, the isolates that serve its requests, and the objects of its sessions. The code is the real one: the HTTP API with its
- * limits, each isolate's blocks, the counters, the directory and the audit log of the tenant, and the sessions. Everything dies at any await.
- */
-import { createNodeSql } from "../../scripts/support/node-sql";
 import { serveSession } from "../../scripts/support/serve-session";
 import type { WholeSessionApi } from "../../src/app/control-api";
 import { takeCall, withCallLimit } from "../../src/app/models/limit-calls";
@@ -25,7 +20,7 @@ import { world as buildApi, principal, TENANT } from "../http/support";
 import { countingIds } from "../support/builders";
 import { createMigratedSql } from "../tenant/memory-sql";
 import { ResetError, SimObject } from "./file-world";
-import { createQuietPorts } from "./quiet-session";
+import { createQuietPorts, createSessionSql } from "./quiet-session";
 import { Random } from "./random";
 import { RateRules } from "./rate-rules";
 import { Scheduler, Scope } from "./scheduler";
@@ -185,12 +180,7 @@ export class LimitWorld {
   findSession(id: SessionId): SimSession {
     const known = this.sessions.get(id);
     if (known) return known;
-    const base = createNodeSql();
-    const wipe: Sql["wipe"] = () => {
-      made.object.clearAlarm();
-      return base.wipe();
-    };
-    const sql: Sql = { ...base, wipe };
+    const sql = createSessionSql(() => made.object.clearAlarm());
     const object = new SimObject<SessionLife>(this, `session ${id.slice(-3)}`, {
       create: (scope) => this.#createSession(made, scope),
       ring: ({ runtime }) => ringAlarm(runtime),

@@ -1,9 +1,3 @@
-/**
- * A tenant's object, three databases and the objects of its sessions, while movers bring the tenant from one database to another. The code is
- * the real one: the phases of a move, the placement and its lasting in each isolate, the writers, the rows. Everything dies at any await.
- */
-import { NO_BUDGETS } from "../../scripts/support/no-budgets";
-import { createNodeSql } from "../../scripts/support/node-sql";
 import { serveSession } from "../../scripts/support/serve-session";
 import type { WholeSessionApi } from "../../src/app/control-api";
 import { listHolding, listWritten, type Placement } from "../../src/app/placement";
@@ -31,7 +25,7 @@ import { countingIds, TENANT } from "../support/builders";
 import { createMigratedSql } from "../tenant/memory-sql";
 import { NAMES as OWNERS } from "../tenant/support";
 import { SimObject } from "./file-world";
-import { MODELS } from "./profile";
+import { createQuietPorts, createSessionSql } from "./quiet-session";
 import { Random } from "./random";
 import { Scheduler, Scope } from "./scheduler";
 import type { SimD1 } from "./sim-d1";
@@ -39,7 +33,6 @@ import { Stats } from "./stats";
 import { Violations } from "./violation";
 
 const SILENT = { info: () => {}, warn: () => {}, error: () => {} };
-const DEADLINES = { firstTokenMs: 60_000, idleMs: 60_000, thinkingMs: 5 * 60_000, totalMs: 15 * 60_000 } as const;
 /** D1 ends a query that takes longer (Cloudflare's D1 limits). */
 const QUERY_MS = 30_000;
 const LOG_PAGE = 5;
@@ -150,14 +143,7 @@ export class MoveWorld {
   findSession(id: SessionId): SimSession {
     const known = this.sessions.get(id);
     if (known) return known;
-    const base = createNodeSql();
-    const sql: Sql = {
-      ...base,
-      wipe: () => {
-        this.findSession(id).object.clearAlarm();
-        return base.wipe();
-      },
-    };
+    const sql = createSessionSql(() => object.clearAlarm());
     const object = new SimObject<SessionLife>(this, `session ${id.slice(-3)}`, {
       create: (scope) => this.#createSession(id, sql, scope),
       ring: ({ runtime }) => ringAlarm(runtime),
@@ -176,30 +162,15 @@ export class MoveWorld {
       (db) => createProjection(db, { pause }),
     );
     const runtime = new SessionRuntime({
+      ...createQuietPorts(this, scope),
       sql,
-      clock: () => scheduler.now,
-      ids: { newId: this.newId },
-      incarnation: scope.name,
-      random: () => this.random.next(),
-      schedule: (ms, work) => scheduler.timer(scope, { ms, label: `${ms} ms` }, work),
       setAlarm: (at) => this.findSession(id).object.setAlarm(at),
-      background: (work) => void work.catch((error: unknown) => this.violations.report("I15", `background work threw ${String(error)}`)),
       model: this.#model(scope),
-      tools: () => ({ needsApproval: async () => false, run: async () => ({ output: "", failure: null }) }),
-      models: () => ({ resolve: async (model) => MODELS[model] ?? null }),
-      queue: { send: async () => {} },
       projection: () => projection,
-      budgets: () => NO_BUDGETS,
-      isSuspended: async () => false,
-      acts: () => ({ record: async () => {} }),
       usageArchive: () => ({
         keep: (session, usage) => this.tenant.call(scope, "keep", () => this.sql.transaction(() => this.usage.keep(session, usage))),
         endThrowaway: async () => this.violations.report("I40", "no session is a throwaway session"),
       }),
-      files: () => ({ keep: async () => {} }),
-      digest: async (text) => text,
-      deadlines: DEADLINES,
-      log: SILENT,
     });
     return { scope, runtime, service: serveSession(runtime) };
   }

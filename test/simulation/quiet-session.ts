@@ -1,5 +1,7 @@
-/** The ports of a simulated session that has nothing beside it: no read model, queue, tools, budgets or files. A world replaces what it is about. */
+/** What a simulated session runs on: its database, and the ports of one that has nothing beside it. A world replaces what it is about. */
 import { NO_BUDGETS } from "../../scripts/support/no-budgets";
+import { createNodeSql } from "../../scripts/support/node-sql";
+import type { Sql } from "../../src/session/log/sql";
 import type { RuntimeDeps } from "../../src/session/runtime-deps";
 import { MODELS } from "./profile";
 import type { Random } from "./random";
@@ -16,8 +18,21 @@ interface QuietWorld {
   readonly newId: RuntimeDeps["ids"]["newId"];
 }
 
+/** A new database. The platform removes the alarm together with the data. */
+export function createSessionSql(clearAlarm: () => void): Sql {
+  const base = createNodeSql();
+  return {
+    ...base,
+    wipe: () => {
+      clearAlarm();
+      return base.wipe();
+    },
+  };
+}
+
 type QuietPorts = Omit<RuntimeDeps, "sql" | "model" | "setAlarm">;
 
+/** No read model, queue, tools, budgets or files. */
 export function createQuietPorts({ scheduler, random, violations, newId }: QuietWorld, scope: Scope): QuietPorts {
   return {
     clock: () => scheduler.now,

@@ -1,9 +1,3 @@
-/**
- * A tenant's object, D1, and the object of each throwaway session. The code is the real one: each session's runtime, the tenant's usage and
- * files, and the rows. Every object dies at any await, and its database and alarm stay.
- */
-import { NO_BUDGETS } from "../../scripts/support/no-budgets";
-import { createNodeSql } from "../../scripts/support/node-sql";
 import { serveSession } from "../../scripts/support/serve-session";
 import type { WholeSessionApi } from "../../src/app/control-api";
 import type { ChatModel, UsageArchive } from "../../src/app/ports";
@@ -25,7 +19,7 @@ import { countingIds, TENANT } from "../support/builders";
 import { createMigratedSql } from "../tenant/memory-sql";
 import { NAMES } from "../tenant/support";
 import { SimObject } from "./file-world";
-import { MODELS } from "./profile";
+import { createQuietPorts, createSessionSql } from "./quiet-session";
 import { Random } from "./random";
 import { Scheduler, Scope } from "./scheduler";
 import type { SimD1 } from "./sim-d1";
@@ -33,7 +27,6 @@ import { Stats } from "./stats";
 import { Violations } from "./violation";
 
 const SILENT = { info: () => {}, warn: () => {}, error: () => {} };
-const DEADLINES = { firstTokenMs: 60_000, idleMs: 60_000, thinkingMs: 5 * 60_000, totalMs: 15 * 60_000 } as const;
 
 interface TenantLife {
   readonly scope: Scope;
@@ -118,8 +111,7 @@ export class ThrowawayWorld {
   findSession(id: SessionId): SimThrowaway {
     const known = this.sessions.get(id);
     if (known) return known;
-    const base = createNodeSql();
-    const sql: Sql = { ...base, wipe: () => this.#wipe(id, base) };
+    const sql = createSessionSql(() => this.#noteEnd(id));
     const object = new SimObject<SessionLife>(this, `session ${id.slice(-3)}`, {
       create: (scope) => this.#createSession(id, sql, scope),
       ring: ({ runtime }) => ringAlarm(runtime),
@@ -129,39 +121,24 @@ export class ThrowawayWorld {
     return made;
   }
 
-  async #wipe(id: SessionId, base: Sql): Promise<void> {
+  #noteEnd(id: SessionId): void {
     const session = this.findSession(id);
     this.stats.count("sessions ended");
-    if (hasSchema(base)) session.ledger = sumForErasure(allCalls(base), createNameReader(base));
+    if (hasSchema(session.sql)) session.ledger = sumForErasure(allCalls(session.sql), createNameReader(session.sql));
     session.object.clearAlarm();
-    return base.wipe();
   }
 
   #createSession(id: SessionId, sql: Sql, scope: Scope): SessionLife {
     const { scheduler } = this;
     const projection = createProjection(this.d1.reachedBy(scope, { scheduler, fails: () => 0 }));
     const runtime = new SessionRuntime({
+      ...createQuietPorts(this, scope),
       sql,
-      clock: () => scheduler.now,
-      ids: { newId: this.newId },
-      incarnation: scope.name,
-      random: () => this.random.next(),
-      schedule: (ms, work) => scheduler.timer(scope, { ms, label: `${ms} ms` }, work),
       setAlarm: (at) => this.findSession(id).object.setAlarm(at),
-      background: (work) => void work.catch((error: unknown) => this.violations.report("I15", `background work threw ${String(error)}`)),
       model: this.#model(scope),
-      tools: () => ({ needsApproval: async () => false, run: async () => ({ output: "", failure: null }) }),
-      models: () => ({ resolve: async (model) => MODELS[model] ?? null }),
-      queue: { send: async () => {} },
       projection: () => projection,
-      budgets: () => NO_BUDGETS,
-      isSuspended: async () => false,
-      acts: () => ({ record: async () => {} }),
       usageArchive: () => this.#archive(scope),
       files: () => ({ keep: async () => this.violations.report("I38", "a throwaway session keeps files") }),
-      digest: async (text) => text,
-      deadlines: DEADLINES,
-      log: SILENT,
     });
     return { scope, runtime, service: serveSession(runtime) };
   }
