@@ -1,43 +1,20 @@
 /** An erased conversation leaves no byte of its person in the files of the chat's object. */
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { openChatStore } from "../../src/channels/chat/chat-rows";
-import { overwriteFreed } from "../../src/lib/overwrite-freed";
-import type { SqlRow, SqlValue } from "../../src/lib/sql-row";
 import { id, TENANT } from "../support/builders";
+import { type ObjectFiles, openObjectFiles } from "../support/object-files";
 import { toMessage } from "./chat-life";
 
 const MARK = "zqunforgettable";
-let folder: string;
-let database: DatabaseSync;
+let files: ObjectFiles;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "chat-"));
-  database = new DatabaseSync(join(folder, "object.sqlite"));
-  // As the platform keeps an object's database: with a write-ahead log that is copied after 1,000 pages.
-  database.exec("PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 1000");
+  files = openObjectFiles();
 });
-afterEach(() => {
-  database.close();
-  rmSync(folder, { recursive: true });
-});
-
-const countMarks = (): number =>
-  readdirSync(folder).reduce((sum, name) => sum + readFileSync(join(folder, name), "latin1").split(MARK).length - 1, 0);
+afterEach(() => files.remove());
 
 /** A store with the mark wherever a text or an id may be. */
 function plantChat() {
-  const store = openChatStore({
-    rows: <Row extends SqlRow>(statement: string, ...params: SqlValue[]) => database.prepare(statement).all(...params) as Row[],
-    transaction: (body) => {
-      database.exec("BEGIN");
-      const value = body();
-      database.exec("COMMIT");
-      return value;
-    },
-  });
+  const store = openChatStore(files.sql);
   const session = id("ses", 1);
   const delivery = toMessage(MARK, { id: MARK, message: MARK, user: MARK, chat: MARK });
   const { place, user } = delivery;
@@ -81,22 +58,20 @@ function tryAgain({ store, session }: ReturnType<typeof plantChat>): void {
   });
 }
 
-const overwrite = () => overwriteFreed({ sql: { exec: (statement) => database.exec(statement) }, sync: async () => {} });
-
 it("when its session is erased", async () => {
   const { store, session } = plantChat();
-  expect(countMarks()).toBeGreaterThanOrEqual(9);
+  expect(files.count(MARK)).toBeGreaterThanOrEqual(9);
   store.transaction(() => store.forgetSession(session));
-  await overwrite();
-  expect(countMarks()).toBe(0);
+  await files.overwrite();
+  expect(files.count(MARK)).toBe(0);
 });
 
 it("when its session is erased after what waits of it was tried again and again", async () => {
   const planted = plantChat();
   tryAgain(planted);
   planted.store.transaction(() => planted.store.forgetSession(planted.session));
-  await overwrite();
-  expect(countMarks()).toBe(0);
+  await files.overwrite();
+  expect(files.count(MARK)).toBe(0);
 });
 
 it("when its person had it erased, once the answer was sent and a day has passed", async () => {
@@ -110,8 +85,8 @@ it("when its person had it erased, once the answer was sent and a day has passed
   store.transaction(() => store.deliveries.remove(store.deliveries.first()?.seq ?? 0));
   expect(store.isBare()).toBe(true);
   store.transaction(() => store.forgetPeople());
-  await overwrite();
-  expect(countMarks()).toBe(0);
+  await files.overwrite();
+  expect(files.count(MARK)).toBe(0);
 });
 
 it("and gives out no place of a delivery twice, because a worker may still hold one that is gone", async () => {
@@ -132,6 +107,6 @@ it("when its channel or its tenant is deleted; what came since of a new channel 
   expect([store.readAudience(), store.times.read(`about ${MARK}`)]).toEqual([null, null]);
 
   store.transaction(() => store.empty(3));
-  await overwrite();
-  expect([store.readAddress(), countMarks()]).toEqual([null, 0]);
+  await files.overwrite();
+  expect([store.readAddress(), files.count(MARK)]).toEqual([null, 0]);
 });

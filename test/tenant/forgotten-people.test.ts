@@ -1,47 +1,24 @@
 /** An erased end user leaves no byte in the files of the tenant's object: as a person of a channel, and as the name of a chat. */
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { overwriteFreed } from "../../src/lib/overwrite-freed";
-import type { SqlRow, SqlValue } from "../../src/lib/sql-row";
 import type { SyncSql } from "../../src/lib/sync-sql";
 import { forgetPerson } from "../../src/tenant/channels/channel-people";
 import { migrateTenant } from "../../src/tenant/core/tenant-schema";
 import { createSessionChats } from "../../src/tenant/erasure/session-chats";
+import { type ObjectFiles, openObjectFiles } from "../support/object-files";
 import { makeId } from "./support";
 
 const PERSON = "zqunforgettable";
-let folder: string;
-let database: DatabaseSync;
+let files: ObjectFiles;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "people-"));
-  database = new DatabaseSync(join(folder, "object.sqlite"));
-  // As the platform keeps an object's database: with a write-ahead log that is copied after 1,000 pages.
-  database.exec("PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 1000");
+  files = openObjectFiles();
 });
-afterEach(() => {
-  database.close();
-  rmSync(folder, { recursive: true });
-});
+afterEach(() => files.remove());
 
 function openSql(): SyncSql {
-  const sql: SyncSql = {
-    rows: <Row extends SqlRow>(statement: string, ...params: SqlValue[]) => database.prepare(statement).all(...params) as Row[],
-    transaction: (body) => {
-      database.exec("BEGIN");
-      const value = body();
-      database.exec("COMMIT");
-      return value;
-    },
-  };
+  const { sql } = files;
   sql.transaction(() => migrateTenant(sql));
   return sql;
 }
-const overwrite = () => overwriteFreed({ sql: { exec: (statement) => database.exec(statement) }, sync: async () => {} });
-const countMarks = (): number =>
-  readdirSync(folder).reduce((sum, name) => sum + readFileSync(join(folder, name), "latin1").split(PERSON).length - 1, 0);
 
 it("of a pairing, an access list, guesses and the log; others stay", async () => {
   const sql = openSql();
@@ -61,9 +38,9 @@ it("of a pairing, an access list, guesses and the log; others stay", async () =>
       forgetPerson(sql, { endUser: `telegram:${PERSON}`, digest: "digest of zqu", unlisted: () => unlisted.push(true) }),
     ),
   ).toBe(true);
-  await overwrite();
+  await files.overwrite();
 
-  expect([countMarks(), unlisted]).toEqual([0, [true]]);
+  expect([files.count(PERSON), unlisted]).toEqual([0, [true]]);
   expect(sql.rows("SELECT user FROM channel_users ORDER BY user")).toEqual([{ user: "eve" }, { user: "joe" }]);
   expect(sql.rows("SELECT id FROM channel_log ORDER BY seq")).toEqual([{ id: "of eve" }, { id: "of joe" }]);
   expect(sql.rows<{ settings: string }>("SELECT settings FROM channels")[0]?.settings).toContain('"users":["eve","joe"]');
@@ -76,7 +53,7 @@ it("of the same id on another platform is another person", () => {
 
   expect(sql.transaction(() => forgetPerson(sql, { endUser: `telegram:${PERSON}`, digest: "d", unlisted: () => {} }))).toBe(false);
   expect(sql.transaction(() => forgetPerson(sql, { endUser: PERSON, digest: "d", unlisted: () => {} }))).toBe(false);
-  expect(countMarks()).toBeGreaterThan(0);
+  expect(files.count(PERSON)).toBeGreaterThan(0);
 });
 
 it("of the key of a conversation, which is kept while the chat is out of reach", async () => {
@@ -97,12 +74,12 @@ it("of the key of a conversation, which is kept while the chat is out of reach",
   chats.note(makeId("ses", 3), { channel: "desk", conversation: "user:joe" });
 
   expect(await chats.forget(session)).toBe(false);
-  expect(countMarks()).toBeGreaterThan(0);
+  expect(files.count(PERSON)).toBeGreaterThan(0);
   reach.isAway = false;
   expect(await chats.forget(session)).toBe(true);
-  await overwrite();
+  await files.overwrite();
 
-  expect(countMarks()).toBe(0);
+  expect(files.count(PERSON)).toBe(0);
   expect(sql.rows("SELECT count(*) AS n FROM session_chats")).toEqual([{ n: 2 }]);
 });
 
