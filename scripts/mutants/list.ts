@@ -22,6 +22,7 @@ import { reach } from "./reach.ts";
 import { respond } from "./respond.ts";
 import { retention } from "./retention.ts";
 import { room } from "./room.ts";
+import { scrub } from "./scrub.ts";
 import { summaries } from "./summaries.ts";
 import { surfaces } from "./surfaces.ts";
 import { tools } from "./tools.ts";
@@ -33,6 +34,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...fencing,
   ...view,
   ...webhooks,
+  ...scrub,
   ...summaries,
   ...drafts,
   ...life,

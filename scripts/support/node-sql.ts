@@ -1,5 +1,6 @@
 /** The session's SQL interface over Node's SQLite, in memory. Transactions nest as savepoints, as in the object's storage. */
 import { DatabaseSync, type StatementSync } from "node:sqlite";
+import { EMPTY_FILLER } from "../../src/lib/overwrite-freed.ts";
 import type { SqlRow, SqlValue } from "../../src/lib/sql-row.ts";
 import type { Sql } from "../../src/session/log/sql.ts";
 
@@ -40,7 +41,7 @@ export function createNodeSql({ maxPages = null }: { readonly maxPages?: number 
     },
     isFull: () => maxPages !== null && countPages(database) > maxPages * 0.75,
     // The database is in memory, so there is no file.
-    scrub: async () => {},
+    scrub: async () => database.exec(EMPTY_FILLER.join(";")),
     wipe: async () => {
       prepared.clear();
       const tables = database.prepare(

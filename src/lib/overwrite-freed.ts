@@ -17,14 +17,22 @@ const PAGE_BYTES = 4_096;
  * that no page, the table's first one included, keeps more than 17 bytes of what it held before. A row may have 2 MB.
  */
 const ROW_BYTES = 4_061 + 244 * 4_092 - 5;
-/** The statements that fill freed pages. They run inside a transaction, too. */
-const buildFill = (bytes: number): readonly string[] => [
-  "CREATE TABLE IF NOT EXISTS scrub (n INTEGER PRIMARY KEY, filler BLOB NOT NULL)",
-  "DELETE FROM scrub",
-  `INSERT INTO scrub (n, filler) WITH RECURSIVE rows (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM rows WHERE n < ${Math.ceil(bytes / ROW_BYTES)})
-  SELECT n, zeroblob(${ROW_BYTES}) FROM rows`,
-];
-const LEAST_BYTES = FILLED_PAGES * PAGE_BYTES;
+const CREATE_FILLER = "CREATE TABLE IF NOT EXISTS scrub (n INTEGER PRIMARY KEY, filler BLOB NOT NULL)";
+/** More than SQLite may hand out before the pages that were freed last. */
+const LEAST_ROWS = Math.ceil((FILLED_PAGES * PAGE_BYTES) / ROW_BYTES);
+
+/** `n`: the key of a row, from its number among the new ones. Null: any free one. */
+const insertFiller = (rows: number, n = "NULL"): string =>
+  `INSERT OR REPLACE INTO scrub (n, filler) WITH RECURSIVE rows (number) AS (SELECT 1 UNION ALL SELECT number + 1 FROM rows WHERE number < ${rows})
+  SELECT ${n}, zeroblob(${ROW_BYTES}) FROM rows`;
+
+/** Statements before pages are freed: filler from before would be freed later, and SQLite would take its pages first. */
+export const EMPTY_FILLER: readonly string[] = [CREATE_FILLER, "DELETE FROM scrub"];
+/**
+ * The statement after pages of so many bytes were freed. They would else be the first of the next table, whose rows do not cover them. The
+ * filler stays until `overwriteFreed`, which learns by it how long the write-ahead log may be.
+ */
+export const fillFreed = (bytes: number): string => insertFiller(LEAST_ROWS + Math.ceil(bytes / ROW_BYTES));
 
 /**
  * The most space that a table takes for each byte of its values: itself, its indexes, which repeat values in pages that may be half full, and
@@ -56,24 +64,35 @@ function readSequences(sql: SyncSql, statements: readonly { readonly sql: string
   return sql.rows<{ name: string; seq: number }>(query, JSON.stringify(tables));
 }
 
-/**
- * Drops the tables, writes over the pages that they had, and makes them anew without rows: SQLite leaves a deleted row's bytes in a page
- * that its table keeps.
- */
-export function remakeTables(sql: SyncSql, tables: readonly string[]): void {
+function makeAnew(sql: SyncSql, tables: readonly string[], space: number): void {
   const statements = tables.flatMap((name) => sql.rows<{ sql: string }>(SCHEMA, name));
   const sequences = readSequences(sql, statements, tables);
-  const space = tables.reduce((sum, name) => sum + boundSpace(sql, name), LEAST_BYTES);
   for (const name of tables) sql.rows(`DROP TABLE "${name}"`);
-  for (const statement of buildFill(space)) sql.rows(statement);
+  sql.rows(fillFreed(space));
   for (const { sql: statement } of statements) sql.rows(statement);
   for (const { name, seq } of sequences) sql.rows("INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", name, seq);
 }
 
-/** Writes the tables anew with the rows that they have, so that no page keeps a deleted one. Call it inside a transaction. */
-export function rewriteTables(sql: SyncSql, tables: readonly string[]): void {
+/**
+ * Drops the tables, writes over the pages that they had, and makes them anew without rows: SQLite leaves a deleted row's bytes in a page
+ * that its table keeps. Nothing else may be deleted before in the same transaction.
+ */
+export function remakeTables(sql: SyncSql, tables: readonly string[]): void {
+  for (const statement of EMPTY_FILLER) sql.rows(statement);
+  const space = tables.reduce((sum, name) => sum + boundSpace(sql, name), 0);
+  makeAnew(sql, tables, space);
+}
+
+/**
+ * Makes a change that deletes rows, and writes the tables anew with the rows that they then have, so that no page keeps a deleted one. Call
+ * it inside a transaction.
+ */
+export function rewriteTables(sql: SyncSql, tables: readonly string[], change: () => void): void {
+  for (const statement of EMPTY_FILLER) sql.rows(statement);
+  const space = tables.reduce((sum, name) => sum + boundSpace(sql, name), 0);
+  change();
   const kept = tables.map((name) => [name, sql.rows(`SELECT * FROM "${name}"`)] as const);
-  remakeTables(sql, tables);
+  makeAnew(sql, tables, space);
   for (const [name, rows] of kept) for (const row of rows) insertRow(sql, name, row);
 }
 
@@ -83,19 +102,47 @@ function insertRow(sql: SyncSql, table: string, row: SqlRow): void {
 }
 
 interface FreedStorage {
-  readonly sql: { exec(statement: string): unknown };
+  readonly sql: { exec(statement: string): { toArray(): readonly unknown[] } };
   sync(): Promise<void>;
 }
 
+interface Overwriting {
+  readonly running: Promise<void>;
+  /** Begins when `running` ends, for all who asked meanwhile. */
+  next: Promise<void> | null;
+}
+const overwritings = new WeakMap<FreedStorage, Overwriting>();
+
 /**
- * The filler takes the pages that were freed last, and its size makes SQLite copy its log. The second pass writes over the log itself. Each
+ * Overwrites what was freed before the call. Who calls while it runs waits for it, and for one more that all of them share: each takes some
+ * 5 MB while it runs.
+ */
+export function overwriteFreed(storage: FreedStorage): Promise<void> {
+  const found = overwritings.get(storage);
+  if (found) {
+    found.next ??= found.running.catch(() => {}).then(() => overwriteFreed(storage));
+    return found.next;
+  }
+  const running = overwrite(storage).finally(() => overwritings.delete(storage));
+  overwritings.set(storage, { running, next: null });
+  return running;
+}
+
+/**
+ * The filler takes the pages that were freed last, and its size makes SQLite copy its log and start it again. Then the log is written over
+ * to where it may have ended: behind the pages after which it is copied, and behind the largest transaction, which left its filler. Each
  * step is its own commit.
  */
-export async function overwriteFreed(storage: FreedStorage): Promise<void> {
-  for (let pass = 0; pass < 2; pass++) {
-    for (const statement of buildFill(LEAST_BYTES)) storage.sql.exec(statement);
+async function overwrite(storage: FreedStorage): Promise<void> {
+  const run = async (statement: string): Promise<number> => {
+    const rows = storage.sql.exec(statement).toArray().length;
     await storage.sync();
-    storage.sql.exec("DELETE FROM scrub");
-    await storage.sync();
-  }
+    return rows;
+  };
+  storage.sql.exec(CREATE_FILLER);
+  await run(insertFiller(LEAST_ROWS));
+  const rows = await run("DELETE FROM scrub RETURNING n");
+  // Rows of its own: what is deleted meanwhile leaves filler for the next overwriting.
+  await run(insertFiller(rows + LEAST_ROWS, "-number"));
+  await run("DELETE FROM scrub WHERE n < 0");
 }

@@ -6,6 +6,7 @@ import { type ObjectFiles, openObjectFiles } from "../support/object-files";
 import { toMessage } from "./chat-life";
 
 const MARK = "zqunforgettable";
+const TEXT = `${MARK} words`;
 let files: ObjectFiles;
 beforeEach(() => {
   files = openObjectFiles();
@@ -16,7 +17,7 @@ afterEach(() => files.remove());
 function plantChat() {
   const store = openChatStore(files.sql);
   const session = id("ses", 1);
-  const delivery = toMessage(MARK, { id: MARK, message: MARK, user: MARK, chat: MARK });
+  const delivery = toMessage(TEXT, { id: MARK, message: MARK, user: MARK, chat: MARK });
   const { place, user } = delivery;
   store.transaction(() => {
     store.keepAddress({ tenant: TENANT, channel: "support", conversation: `user:${MARK}` });
@@ -26,25 +27,25 @@ function plantChat() {
     store.deliveries.add(delivery, { session, at: 1 });
     const turn = { turn: id("trn", 1), session, place, user, cursor: null, live: null, not_before: 1, since: 1 };
     store.turns.add({ ...turn, is_answered: false, is_scheduled: false });
-    const part = { operation: "o", session, turn: null, place, markdown: MARK, buttons: [], edits: null, is_first: true };
+    const part = { operation: "o", session, turn: null, place, markdown: TEXT, buttons: [], edits: null, is_first: true };
     store.parts.add(part, 1);
     for (let n = 0; n < 3; n++)
       store.messages.put({ key: `${n}${MARK}`, session, item: id("msg", n + 1), turn: null, changed_at: null }, 1);
-    store.early.put({ key: MARK, text: MARK, at: 1 }, { session: null, expires_at: 1 });
+    store.early.put({ key: MARK, text: TEXT, at: 1 }, { session: null, expires_at: 1 });
     store.times.note(`about ${MARK}`, 1);
   });
   return { store, session };
 }
 /** Several rows are tried again and again: they become longer and shorter, and move within their pages. */
 function tryAgain({ store, session }: ReturnType<typeof plantChat>): void {
-  const { place, user, ...delivery } = toMessage(MARK);
+  const { place, user, ...delivery } = toMessage(TEXT);
   const live = { operation: "o", state: "shown", message: "p1", units: 1 } as const;
   store.transaction(() => {
     for (let n = 2; n <= 4; n++) {
       store.deliveries.add({ ...delivery, place, user }, { session, at: 1 });
       const turn = { turn: id("trn", n), session, place, user, cursor: null, live: null, not_before: 1, since: 1 };
-      store.turns.add({ ...turn, user: { ...user, name: MARK }, is_answered: false, is_scheduled: false });
-      const part = { operation: `o${n}`, session, turn: null, place, markdown: MARK, buttons: [], edits: null, is_first: true };
+      store.turns.add({ ...turn, user: { ...user, name: TEXT }, is_answered: false, is_scheduled: false });
+      const part = { operation: `o${n}`, session, turn: null, place, markdown: TEXT, buttons: [], edits: null, is_first: true };
       store.parts.add(part, 1);
     }
     for (let n = 0; n < 40; n++) {
@@ -72,6 +73,33 @@ it("when its session is erased after what waits of it was tried again and again"
   planted.store.transaction(() => planted.store.forgetSession(planted.session));
   await files.overwrite();
   expect(files.count(MARK)).toBe(0);
+});
+
+it("when its session is erased after rows of it became longer, while a message for another session waits, which stays", async () => {
+  const { store, session } = plantChat();
+  store.transaction(() => {
+    for (let n = 2; n <= 8; n++) store.deliveries.add(toMessage(TEXT), { session, at: 1 });
+    for (let n = 2; n <= 8; n += 2) store.deliveries.postpone(n, 1_800_000_000_000);
+  });
+  const other = id("ses", 2);
+  const { place, user } = toMessage("New.");
+  store.transaction(() => {
+    store.sessions.add(other);
+    store.deliveries.add(toMessage("New."), { session: other, at: 3 });
+    const turn = { turn: id("trn", 9), session: other, place, user, cursor: null, live: null, not_before: 1, since: 1 };
+    store.turns.add({ ...turn, is_answered: false, is_scheduled: false });
+    // It came before its message, so that no session is known of it. It goes when its time is over.
+    store.early.remove(MARK);
+  });
+  expect(files.count(TEXT)).toBeGreaterThan(0);
+
+  store.transaction(() => store.forgetSession(session));
+  await files.overwrite();
+
+  expect(files.count(TEXT)).toBe(0);
+  expect(store.deliveries.first()?.delivery.event).toMatchObject({ text: "New." });
+  expect(store.turns.find(id("trn", 9))).toMatchObject({ session: other });
+  expect(store.turns.find(id("trn", 1))).toBeNull();
 });
 
 it("when its person had it erased, once the answer was sent and a day has passed", async () => {

@@ -9,6 +9,7 @@ import { serveSession } from "../../scripts/support/serve-session";
 import type { WholeSessionApi } from "../../src/app/control-api";
 import type { ChatModel, ModelDirectory, ModelRequest } from "../../src/app/ports";
 import { parseBody } from "../../src/domain/item-content";
+import { overwriteFreed } from "../../src/lib/overwrite-freed";
 import { createProjection } from "../../src/read-model/writer";
 import { ringAlarm } from "../../src/session/alarm";
 import { readBodies } from "../../src/session/log/bodies";
@@ -216,7 +217,11 @@ export class World {
   /** The work takes time: the object may die in the middle, and leave the rest to the next life. */
   async #scrub(scope: Scope): Promise<void> {
     const reached = this.life?.runtime.state.redacted.length ?? 0;
-    await this.scheduler.gate(scope, "scrub");
+    const exec = (statement: string) => {
+      const rows = this.sql.all(statement);
+      return { toArray: () => rows };
+    };
+    await overwriteFreed({ sql: { exec }, sync: () => this.scheduler.gate(scope, "scrub") });
     this.scrubbed = Math.max(this.scrubbed, reached);
     this.stats.count("scrubs");
   }

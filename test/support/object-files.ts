@@ -9,6 +9,8 @@ import type { SyncSql } from "../../src/lib/sync-sql";
 
 export interface ObjectFiles {
   readonly sql: SyncSql;
+  /** Runs statements without rows. */
+  script(statements: string): void;
   /** Overwrites what deleted rows left, as an object does. */
   overwrite(): Promise<void>;
   /** How often the text is in the files. */
@@ -21,6 +23,11 @@ export function openObjectFiles(): ObjectFiles {
   const database = new DatabaseSync(join(folder, "object.sqlite"));
   // As on the platform: a write-ahead log that is copied after 1,000 pages.
   database.exec("PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 1000");
+  const exec = (statement: string) => {
+    const rows = database.prepare(statement).all();
+    return { toArray: () => rows };
+  };
+  const storage = { sql: { exec }, sync: async () => {} };
   return {
     sql: {
       rows: <Row extends SqlRow>(statement: string, ...params: SqlValue[]) => database.prepare(statement).all(...params) as Row[],
@@ -31,7 +38,8 @@ export function openObjectFiles(): ObjectFiles {
         return value;
       },
     },
-    overwrite: () => overwriteFreed({ sql: { exec: (statement) => database.exec(statement) }, sync: async () => {} }),
+    script: (statements) => database.exec(statements),
+    overwrite: () => overwriteFreed(storage),
     count: (text) => readdirSync(folder).reduce((sum, name) => sum + readFileSync(join(folder, name), "latin1").split(text).length - 1, 0),
     remove: () => {
       database.close();

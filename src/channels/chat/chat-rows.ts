@@ -61,17 +61,23 @@ const isBare = (sql: SyncSql): boolean =>
 const OF_PEOPLE = ["address", "times", "sent", "buttons", "messages"];
 
 /**
- * Erases who talks here; the next delivery brings them again. A deleted row leaves its bytes in its page, and one that became longer has moved
- * there and left a copy that no filler reaches. So all tables of texts and people are made anew. Of texts, they have deletions that came early.
+ * Erases who talks here; the next delivery brings them again. Of texts, their tables have deletions that came early.
  */
 function forgetPeople(sql: SyncSql): void {
-  removeTexts(sql, "early_changes", "body <> 'null'");
-  for (const table of OF_PEOPLE) sql.rows(`DELETE FROM ${table}`);
-  rewriteTables(sql, [...TEXTS, ...OF_PEOPLE]);
+  rewriteTables(sql, [...TEXTS, ...OF_PEOPLE], () => {
+    removeTexts(sql, "early_changes", "body <> 'null'");
+    for (const table of OF_PEOPLE) sql.rows(`DELETE FROM ${table}`);
+  });
 }
 
+/**
+ * A deleted row leaves its bytes in its page, and one that became longer has moved there and left a copy that no filler reaches. So the
+ * tables of texts are made anew, with what waits of other sessions.
+ */
 function forgetSession(sql: SyncSql, session: string): void {
-  for (const table of TEXTS) removeTexts(sql, table, "session = ?1", session);
+  rewriteTables(sql, TEXTS, () => {
+    for (const table of TEXTS) removeTexts(sql, table, "session = ?1", session);
+  });
   sql.rows("DELETE FROM messages WHERE session = ?", session);
   sql.rows("DELETE FROM buttons WHERE session = ?", session);
   // The generation stays, so that its external id is never given out twice.
@@ -80,9 +86,11 @@ function forgetSession(sql: SyncSql, session: string): void {
 }
 
 function empty(sql: SyncSql, until: number): void {
-  removeTexts(sql, "deliveries", "stored_at <= ?1", until);
-  removeTexts(sql, "parts", "created_at <= ?1", until);
-  for (const table of ["turns", "early_changes"] as const) removeTexts(sql, table, "seq > 0");
+  rewriteTables(sql, TEXTS, () => {
+    removeTexts(sql, "deliveries", "stored_at <= ?1", until);
+    removeTexts(sql, "parts", "created_at <= ?1", until);
+    for (const table of ["turns", "early_changes"] as const) removeTexts(sql, table, "seq > 0");
+  });
   for (const table of ["messages", "buttons", "times", "sent"]) sql.rows(`DELETE FROM ${table}`);
   // The address is of the new channel as well. Where replies of schedules went is of the old one.
   sql.rows("UPDATE address SET place = NULL, person = NULL");

@@ -4,6 +4,7 @@
  * keeps each term whole, including the marks of every script.
  */
 import { MOST_PASSAGES } from "../../context/recall/passages";
+import { EMPTY_FILLER, fillFreed } from "../../lib/overwrite-freed";
 import type { Sql } from "./sql";
 
 const INDEX = `
@@ -17,9 +18,8 @@ export const RECALL_STEP = `
     WHERE json_extract(meta, '$.tool.execution') IS NOT NULL;
 `;
 
-/** `ROW_BYTES` is half of a row's limit. `LEAST_ROWS` covers the free pages that SQLite may hand out before those that were freed last. */
-const ROW_BYTES = 1_000_000;
-const LEAST_ROWS = 5;
+/** The most space that the index takes for each byte of its blocks. */
+const SPACE_FACTOR = 2;
 
 /** The index's row id of a passage. */
 export const toRowId = (position: number, passage: number): number => position * MOST_PASSAGES + passage;
@@ -31,12 +31,9 @@ export const WATERMARK = "recall_index";
  * Empties the index. A deleted row of a contentless table is only marked: its terms stay until segments are merged,
  * which is work for the whole index at once. The next look-up builds the index again from the record, page by page.
  */
-export function remakeIndex(sql: Sql): void {
+export function remakeIndex(sql: Pick<Sql, "all" | "script">): void {
   const [held] = sql.all<{ bytes: number | null }>("SELECT sum(length(block)) AS bytes FROM recall_data");
-  // Filler takes the freed pages. Otherwise the new tables would begin in them, with the old terms behind their own.
-  const rows = LEAST_ROWS + Math.ceil(((held?.bytes ?? 0) * 2) / ROW_BYTES);
-  sql.script("CREATE TABLE IF NOT EXISTS scrub (n INTEGER PRIMARY KEY, filler BLOB NOT NULL); DROP TABLE recall_terms; DROP TABLE recall");
-  for (let row = 1; row <= rows; row++) sql.all("INSERT INTO scrub (n, filler) VALUES (?, zeroblob(?))", row, ROW_BYTES);
-  sql.script(`${INDEX}; DELETE FROM scrub`);
+  sql.script(`${EMPTY_FILLER.join(";")}; DROP TABLE recall_terms; DROP TABLE recall`);
+  sql.script(`${fillFreed((held?.bytes ?? 0) * SPACE_FACTOR)}; ${INDEX}`);
   sql.all("DELETE FROM meta WHERE key = ?", WATERMARK);
 }

@@ -33,11 +33,12 @@ export function forgetPerson(sql: SyncSql, { endUser, digest, unlisted }: Person
   const { type, user } = person;
   const channels = sql.rows<{ name: string }>("SELECT name FROM channels WHERE json_extract(settings, '$.type') = ?", type);
   if (channels.length === 0) return false;
-  for (const { name } of channels) {
-    if (leaveList(sql, name, user)) unlisted();
-    for (const table of ["channel_users", "pairing_guesses"]) sql.rows(`DELETE FROM ${table} WHERE channel = ? AND user = ?`, name, user);
-  }
-  sql.rows("DELETE FROM channel_log WHERE end_user = ?1 OR session IN (SELECT id FROM sessions WHERE end_user = ?1)", digest);
-  rewriteTables(sql, TABLES);
+  rewriteTables(sql, TABLES, () => {
+    for (const { name } of channels) {
+      if (leaveList(sql, name, user)) unlisted();
+      for (const table of ["channel_users", "pairing_guesses"]) sql.rows(`DELETE FROM ${table} WHERE channel = ? AND user = ?`, name, user);
+    }
+    sql.rows("DELETE FROM channel_log WHERE end_user = ?1 OR session IN (SELECT id FROM sessions WHERE end_user = ?1)", digest);
+  });
   return true;
 }

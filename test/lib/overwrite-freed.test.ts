@@ -1,0 +1,144 @@
+/** What deleted rows leave in the files of an object's database, and when. */
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { overwriteFreed, remakeTables, rewriteTables } from "../../src/lib/overwrite-freed";
+import { type ObjectFiles, openObjectFiles } from "../support/object-files";
+
+const [ADA, EVE] = ["zqunforgettable-ada", "zqunforgettable-eve"];
+let files: ObjectFiles;
+beforeEach(() => {
+  files = openObjectFiles();
+  for (const table of ["people", "letters"]) files.sql.rows(`CREATE TABLE ${table} (name TEXT PRIMARY KEY, text TEXT NOT NULL)`);
+});
+afterEach(() => files.remove());
+
+function add(name: string, table = "people"): void {
+  files.sql.rows(`INSERT INTO ${table} (name, text) VALUES (?, ?)`, name, `of ${name}`);
+}
+function forget(name: string): void {
+  files.sql.transaction(() => rewriteTables(files.sql, ["people"], () => void files.sql.rows("DELETE FROM people WHERE name = ?", name)));
+}
+const size = (): number => files.sql.rows<{ page_count: number }>("PRAGMA page_count")[0]?.page_count ?? 0;
+/** Makes the write-ahead log as long as it may be before it is copied. */
+function fillLog(): void {
+  files.sql.rows("CREATE TABLE IF NOT EXISTS pages (page BLOB)");
+  for (let page = 0; page < 450; page++) files.sql.rows("INSERT INTO pages (page) VALUES (randomblob(4000))");
+}
+
+describe("a rewritten table", () => {
+  it("keeps its other rows, and no byte of the deleted one is left", async () => {
+    for (const name of [ADA, EVE]) add(name);
+    forget(ADA);
+    await files.overwrite();
+
+    expect(files.sql.rows("SELECT name FROM people")).toEqual([{ name: EVE }]);
+    expect(files.count(ADA)).toBe(0);
+  });
+
+  it.each([0, 1, 2])(
+    "leaves no copy in a long write-ahead log of a row that it kept, and that is deleted later (%i overwritings between)",
+    async (times) => {
+      for (const name of [ADA, EVE]) add(name);
+      fillLog();
+      forget(ADA);
+      for (let time = 0; time < times; time++) await files.overwrite();
+      forget(EVE);
+      await files.overwrite();
+
+      expect(files.count(EVE)).toBe(0);
+    },
+  );
+
+  it("hides no page that another deletion frees before the overwriting", async () => {
+    add(ADA);
+    for (let n = 0; n < 500; n++) add(`${EVE} ${n} ${"x".repeat(1_000)}`, "letters");
+    forget(ADA);
+    files.sql.rows("DROP TABLE letters");
+    await files.overwrite();
+
+    expect(files.count(EVE)).toBe(0);
+  });
+
+  it("hides no page of a table that is made anew behind it", async () => {
+    add(ADA);
+    for (let n = 0; n < 500; n++) add(`${EVE} ${n} ${"x".repeat(1_000)}`, "letters");
+    forget(ADA);
+    files.sql.transaction(() => remakeTables(files.sql, ["letters"]));
+    await files.overwrite();
+
+    expect(files.count(EVE)).toBe(0);
+  });
+
+  it("takes no more space, however often it is rewritten and overwritten", async () => {
+    add(EVE);
+    const forgetOne = async () => {
+      add(ADA);
+      forget(ADA);
+      await files.overwrite();
+    };
+    await forgetOne();
+    const once = size();
+    for (let time = 0; time < 5; time++) await forgetOne();
+
+    expect(size()).toBe(once);
+  });
+
+  it("takes no more space, however often it is rewritten before one overwriting", async () => {
+    for (const name of [ADA, EVE]) add(name);
+    forget(ADA);
+    const once = size();
+    for (let time = 0; time < 5; time++) {
+      add(ADA);
+      forget(ADA);
+    }
+
+    expect(size()).toBeLessThan(once + 50);
+    await files.overwrite();
+    expect(files.count(ADA)).toBe(0);
+  });
+});
+
+describe("overwritings at once", () => {
+  /** A storage that notes when an overwriting ends, and fails the statements that it is told to. */
+  function createStorage(failing: readonly number[] = []) {
+    const told: string[] = [];
+    let statements = 0;
+    const exec = (statement: string) => {
+      if (failing.includes(++statements)) throw new Error("the disk is full");
+      if (statement.startsWith("DELETE FROM scrub WHERE")) told.push("done");
+      return { toArray: () => [] };
+    };
+    return { told, storage: { sql: { exec }, sync: async () => {} } };
+  }
+
+  it("are two: the running one, and one for all who ask meanwhile", async () => {
+    const { told, storage } = createStorage();
+    const first = overwriteFreed(storage).then(() => told.push("first"));
+    const rest = [1, 2, 3].map(() => overwriteFreed(storage).then(() => told.push("rest")));
+    await Promise.all([first, ...rest]);
+
+    expect(told).toEqual(["done", "first", "done", "rest", "rest", "rest"]);
+  });
+
+  it("do not share the failure of the running one, and the next one begins anew", async () => {
+    const { told, storage } = createStorage([2]);
+    const first = overwriteFreed(storage);
+    const next = overwriteFreed(storage);
+
+    await expect(first).rejects.toThrow("the disk is full");
+    await next;
+    await overwriteFreed(storage);
+    expect(told).toEqual(["done", "done"]);
+  });
+
+  it("take no more room than those one after another, and leave no filler", async () => {
+    for (let time = 0; time < 3; time++) await files.overwrite();
+    const before = size();
+    for (let n = 0; n < 40; n++) add(`${EVE} ${n}`, "letters");
+    files.sql.rows("DROP TABLE letters");
+    await Promise.all(Array.from({ length: 20 }, () => files.overwrite()));
+
+    expect(files.count(EVE)).toBe(0);
+    expect(size() - before).toBeLessThan(100);
+    expect(files.sql.rows("SELECT n FROM scrub")).toEqual([]);
+  });
+});
