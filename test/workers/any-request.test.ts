@@ -2,122 +2,29 @@
  * Requests drawn from the OpenAPI document itself, for every operation, sent to the real Worker. `request` holds each answer to the document.
  * `FUZZ_REQUESTS=100` draws more for each operation, and `TEST_SEED` draws others. A failure prints the request.
  */
-import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, inject, it } from "vitest";
 import { findInventedFields } from "../support/fuzz/check-refusal";
 import { Draw, mixSeed } from "../support/fuzz/draw";
-import { KnownThings } from "../support/fuzz/known-things";
-import {
-  type DrawnRequest,
-  type FuzzedDocument,
-  listOperations,
-  type Operation,
-  printRequest,
-  RequestMaker,
-} from "../support/fuzz/requests";
+import { type DrawnRequest, type Operation, printRequest } from "../support/fuzz/requests";
 import { PATIENCE_MS } from "../support/read-seed";
-import { upload } from "./files";
-import { type Chat, migrate, newChat, readBody, request, toFrames } from "./support";
+import { type FuzzedTenant, fuzzedOperations, OF_OTHERS, openFuzzedTenant, readAnswer, SECRET } from "./fuzzed-tenant";
+import { readBody, request, toFrames } from "./support";
 
-const document = await readBody<FuzzedDocument>(await request("GET", "/openapi.json", {}));
-const operations = listOperations(document);
 const seed = inject("seed");
-const SECRET = "sk-planted-secret";
-/** Faults of another server, which the operation asks while its client waits. */
-const OF_OTHERS: ReadonlySet<string> = new Set(["urn:longhand:problem:mcp_failed", "urn:longhand:problem:probe_failed"]);
 
-let chat: Chat;
-let known: KnownThings;
-let maker: RequestMaker;
-let secrets: readonly string[];
+let chat: FuzzedTenant["chat"];
+let known: FuzzedTenant["known"];
+let maker: FuzzedTenant["maker"];
+let secrets: FuzzedTenant["secrets"];
+beforeAll(async () => {
+  ({ chat, known, maker, secrets } = await openFuzzedTenant(seed));
+}, PATIENCE_MS);
 /** The operations that a request has passed. */
 const succeeded = new Set<string>();
 /** How many requests were answered with each class of status. */
 const answered: Record<string, number> = {};
 /** How many refusals came while the session was at rest, so that it could be seen that they added nothing. */
 let watched = 0;
-
-const look = { name: "look", description: "Looks", parameters: { type: "object" } };
-
-/** A conversation with turns, an edit, a compaction and a file, and beside it one whose turn waits for a tool. */
-async function converse(): Promise<void> {
-  chat = await newChat({ replies: [{ text: "one" }, { text: "two" }] });
-  const first = await chat.say("What is the weather in Lisbon?");
-  await chat.say("我的储物柜密码是 7719-B。");
-  await readBody(await chat.call("POST", `/messages/${first.message_id}/edit`, { content: "And in Porto?" }));
-  await readBody(await chat.call("PATCH", "", { title: "Weather" }));
-  await readBody(await chat.tenant.call("PUT", "/v1/sessions/by-external-id/order-1", {}), 201);
-}
-
-async function waitForTool(): Promise<string> {
-  const call = { id: "call_1", name: "look", arguments: "{}" };
-  const waiting = await newChat({ tenant: chat.tenant, tools: [look], replies: [{ tool_calls: [call] }] });
-  await waiting.say("Look.");
-  return waiting.id;
-}
-
-const toolUrls = () => [`${inject("toolServer")}/echo`, `${inject("toolServer")}/mcp`, "http://127.0.0.1:1/closed"];
-
-/** Values by name: no request may reach an address outside of the tests. */
-const listNames = () => ({
-  session_id: [chat.id],
-  session: [chat.id],
-  content: ["Hello", "你好"],
-  model: [chat.model.upstream, chat.model.upstream, "embedded", "of-nobody"],
-  model_id: [chat.model.upstream, "spare", "other/model"],
-  models: [chat.model.upstream],
-  fallback_models: [chat.model.upstream],
-  default_model: [chat.model.upstream],
-  summary_model: [chat.model.upstream],
-  title_model: [chat.model.upstream],
-  base_url: [inject("standIn").baseUrl],
-  upstream_id: ["stand-in"],
-  url: toolUrls(),
-  credential: ["openai", "none"],
-  credential_name: ["openai", "spare"],
-  tool: ["weather", "none"],
-  tool_name: ["weather", "spare"],
-  schedule_name: ["briefing", "spare"],
-  server: ["desk", "none"],
-  server_name: ["desk", "spare"],
-  plan_name: ["starter", "none"],
-  policy_name: ["balanced", "economy", "none"],
-  external_id: ["order-1", "order/2", "订单"],
-  branch: ["1", "2", "current", "all"],
-  file: ["start.js", "none.js"],
-  from: ["now", "1", "2026-11-01"],
-  to: ["now", "9", "2026-12-01"],
-  call_id: ["call_1"],
-  "Idempotency-Key": ["k-1", "k-2", "k-3"],
-  "If-Match": ["*", '"never"'],
-  Prefer: ["respond-async"],
-});
-
-beforeAll(async () => {
-  await migrate();
-  await converse();
-  const { tenant } = chat;
-  const waiting = await waitForTool();
-  const file = await upload(tenant, new TextEncoder().encode("A text"));
-  const token = await readBody<{ token: string }>(await tenant.call("POST", "/v1/tokens", { session_id: chat.id }), 201);
-  await readBody(await tenant.call("PUT", "/v1/credentials/openai", { api_key: SECRET }));
-  await readBody(await tenant.call("PUT", "/v1/tools/weather", { url: toolUrls()[0], parameters: { type: "object" } }));
-  await readBody(await tenant.call("PUT", "/v1/mcp_servers/desk", { url: toolUrls()[1] }));
-  const keys = await readBody<{ data: readonly { id: string }[] }>(await tenant.call("GET", "/v1/keys"));
-  const kept = [chat.id, chat.model.upstream, tenant.id, ...keys.data.map(({ id }) => id)];
-  known = new KnownThings({ schemas: document.components.schemas, names: listNames(), kept });
-  known.learn(new Draw(seed), JSON.stringify([chat.id, tenant.id, waiting, file, await chat.items(), await chat.read("/turns"), keys]));
-  maker = new RequestMaker({ known, keys: { api_key: tenant.key, admin_key: env.ADMIN_KEY, access_token: token.token }, seed });
-  secrets = [SECRET, tenant.key, env.ADMIN_KEY];
-}, PATIENCE_MS);
-
-/** The body of the answer. The stream of a turn is read to its end, and `Frames` holds each frame to its schema; an endless one is left. */
-async function readAnswer(method: string, response: Response): Promise<string> {
-  if (!response.headers.get("content-type")?.startsWith("text/event-stream")) return await response.text();
-  if (method === "POST") await toFrames(response).rest();
-  else await response.body?.cancel();
-  return "";
-}
 
 interface Problem {
   readonly type: string;
@@ -193,7 +100,7 @@ async function tryRequest(operation: Operation, nth: number): Promise<string | n
 }
 
 describe("any request is answered as the document says", () => {
-  it.each(operations.map((operation) => [operation.name, operation] as const))(
+  it.each(fuzzedOperations.map((operation) => [operation.name, operation] as const))(
     "%s",
     async (_, operation) => {
       const failed: string[] = [];
@@ -216,7 +123,7 @@ it("a refusal adds nothing to the session that it is about", () => {
 });
 
 it("most operations let a request pass, so that more than their first check is tried", () => {
-  expect(succeeded.size).toBeGreaterThan(operations.length / 2);
+  expect(succeeded.size).toBeGreaterThan(fuzzedOperations.length / 2);
 });
 
 it("every frame and event of the session that all of them used is as the document says", async () => {

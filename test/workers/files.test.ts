@@ -3,6 +3,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import type { FileView } from "../../src/contract/file";
 import type { List } from "../../src/contract/page";
+import { ringErasures } from "./alarms";
 import { pdf, png, send, text, upload } from "./files";
 import { migrate, newId, newTenant, readBody, request } from "./support";
 
@@ -67,6 +68,19 @@ describe("a stored file", () => {
     expect(await readBody<FileView>(again, 201)).toEqual(first);
     expect((await send(tenant, png("b"), { key: "k1" })).status).toBe(422);
     expect((await readBody<List<FileView>>(await tenant.call("GET", "/v1/files"))).data).toHaveLength(1);
+  });
+
+  it("that was deleted is not made again by its key, and the upload leaves nothing", async () => {
+    const tenant = await newTenant();
+    const file = await readBody<FileView>(await send(tenant, png("a"), { key: "k1" }), 201);
+    await readBody(await tenant.call("DELETE", `/v1/files/${file.id}`));
+
+    const again = await send(tenant, png("a"), { key: "k1" });
+
+    expect([again.status, await again.text()]).toEqual([404, expect.stringContaining("file_not_found")]);
+    expect((await readBody<List<FileView>>(await tenant.call("GET", "/v1/files"))).data).toEqual([]);
+    await ringErasures(tenant);
+    expect((await env.FILES?.list({ prefix: `${tenant.id}/` }))?.objects).toEqual([]);
   });
 
   it("is gone when it is deleted, from the bucket too", async () => {

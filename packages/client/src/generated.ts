@@ -1517,7 +1517,7 @@ export interface paths {
         put?: never;
         /**
          * Upload a file
-         * @description The body is the content, with its `Content-Length`. It is stored while it arrives. Its type is found by its first bytes: PNG, JPEG, GIF, WebP, PDF, or text in UTF-8. The file ends after 24 hours unless a message refers to it.
+         * @description The body is the content, with its `Content-Length`. It is stored while it arrives. Its type is found by its first bytes: PNG, JPEG, GIF, WebP, PDF, or text in UTF-8. The file ends after 24 hours unless a message refers to it. An idempotency key does not make a file again that was deleted since: the answer is 404.
          */
         post: operations["uploadFile"];
         delete?: never;

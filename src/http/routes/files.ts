@@ -51,8 +51,8 @@ const upload = tenantRoute({
   operationId: "uploadFile",
   summary: "Upload a file",
   description:
-    "The body is the content, with its `Content-Length`. It is stored while it arrives. Its type is found by its first bytes: PNG, JPEG, GIF, WebP, PDF, or text in UTF-8. The file ends after 24 hours unless a message refers to it.",
-  refuses: ["length_required", "upload_too_slow", "file_too_large", ...FILE_REFUSALS],
+    "The body is the content, with its `Content-Length`. It is stored while it arrives. Its type is found by its first bytes: PNG, JPEG, GIF, WebP, PDF, or text in UTF-8. The file ends after 24 hours unless a message refers to it. An idempotency key does not make a file again that was deleted since: the answer is 404.",
+  refuses: ["length_required", "upload_too_slow", "file_too_large", "file_not_found", ...FILE_REFUSALS],
   request: {
     headers: idempotencyHeaders,
     query: z.strictObject({ name: fileName.optional().openapi({ description: "The name that people and models are shown" }) }),
