@@ -74,11 +74,13 @@ export class RedactionRules {
     if (this.#gone.size > 0) this.#check(textsOfRequest(request), `a ${request.purpose} request`, epoch);
   }
 
-  /** Every table of the object, except the terms of its index. */
+  /** Every table of the object, except the terms of its index, and the filler that overwrites deleted bytes. */
   checkTables(): void {
     if (this.#gone.size === 0) return;
     const { sql } = this.world;
-    for (const { name } of sql.all<{ name: string }>("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'recall%'"))
+    for (const { name } of sql.all<{ name: string }>(
+      "SELECT name FROM sqlite_master WHERE type = 'table' AND name <> 'scrub' AND name NOT LIKE 'recall%'",
+    ))
       this.#check(JSON.stringify(sql.all(`SELECT * FROM "${name}"`)), `the table ${name}`, null);
   }
 
