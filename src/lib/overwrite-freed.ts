@@ -64,6 +64,12 @@ function readSequences(sql: SyncSql, statements: readonly { readonly sql: string
   return sql.rows<{ name: string; seq: number }>(query, JSON.stringify(tables));
 }
 
+/** Empties the filler, and returns the space that the tables take at most. */
+function prepare(sql: SyncSql, tables: readonly string[]): number {
+  for (const statement of EMPTY_FILLER) sql.rows(statement);
+  return tables.reduce((sum, name) => sum + boundSpace(sql, name), 0);
+}
+
 function makeAnew(sql: SyncSql, tables: readonly string[], space: number): void {
   const statements = tables.flatMap((name) => sql.rows<{ sql: string }>(SCHEMA, name));
   const sequences = readSequences(sql, statements, tables);
@@ -75,12 +81,10 @@ function makeAnew(sql: SyncSql, tables: readonly string[], space: number): void 
 
 /**
  * Drops the tables, writes over the pages that they had, and makes them anew without rows: SQLite leaves a deleted row's bytes in a page
- * that its table keeps. Nothing else may be deleted before in the same transaction.
+ * that its table keeps. Call it inside a transaction, before the transaction deletes anything else.
  */
 export function remakeTables(sql: SyncSql, tables: readonly string[]): void {
-  for (const statement of EMPTY_FILLER) sql.rows(statement);
-  const space = tables.reduce((sum, name) => sum + boundSpace(sql, name), 0);
-  makeAnew(sql, tables, space);
+  makeAnew(sql, tables, prepare(sql, tables));
 }
 
 /**
@@ -88,8 +92,7 @@ export function remakeTables(sql: SyncSql, tables: readonly string[]): void {
  * it inside a transaction.
  */
 export function rewriteTables(sql: SyncSql, tables: readonly string[], change: () => void): void {
-  for (const statement of EMPTY_FILLER) sql.rows(statement);
-  const space = tables.reduce((sum, name) => sum + boundSpace(sql, name), 0);
+  const space = prepare(sql, tables);
   change();
   const kept = tables.map((name) => [name, sql.rows(`SELECT * FROM "${name}"`)] as const);
   makeAnew(sql, tables, space);
@@ -114,8 +117,8 @@ interface Overwriting {
 const overwritings = new WeakMap<FreedStorage, Overwriting>();
 
 /**
- * Overwrites what was freed before the call. Who calls while it runs waits for it, and for one more that all of them share: each takes some
- * 5 MB while it runs.
+ * Overwrites what was freed before the call. Who calls while it runs waits for it, and for one more that all of them share: each writes some
+ * 15 MB.
  */
 export function overwriteFreed(storage: FreedStorage): Promise<void> {
   const found = overwritings.get(storage);
@@ -130,8 +133,8 @@ export function overwriteFreed(storage: FreedStorage): Promise<void> {
 
 /**
  * The filler takes the pages that were freed last, and its size makes SQLite copy its log and start it again. Then the log is written over
- * to where it may have ended: behind the pages after which it is copied, and behind the largest transaction, which left its filler. Each
- * step is its own commit.
+ * to where it may have ended: behind the pages after which it is copied, and behind the largest transaction. That is one which made tables
+ * anew, and left its filler, or one of the largest body. Each step is its own commit.
  */
 async function overwrite(storage: FreedStorage): Promise<void> {
   const run = async (statement: string): Promise<number> => {

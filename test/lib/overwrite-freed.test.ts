@@ -1,6 +1,6 @@
 /** What deleted rows leave in the files of an object's database, and when. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { overwriteFreed, remakeTables, rewriteTables } from "../../src/lib/overwrite-freed";
+import { overwriteFreed, remakeTables, rewriteTables, toFiller } from "../../src/lib/overwrite-freed";
 import { type ObjectFiles, openObjectFiles } from "../support/object-files";
 
 const [ADA, EVE] = ["zqunforgettable-ada", "zqunforgettable-eve"];
@@ -19,9 +19,9 @@ function forget(name: string): void {
 }
 const size = (): number => files.sql.rows<{ page_count: number }>("PRAGMA page_count")[0]?.page_count ?? 0;
 /** Makes the write-ahead log as long as it may be before it is copied. */
-function fillLog(): void {
+function fillLog(rows = 450): void {
   files.sql.rows("CREATE TABLE IF NOT EXISTS pages (page BLOB)");
-  for (let page = 0; page < 450; page++) files.sql.rows("INSERT INTO pages (page) VALUES (randomblob(4000))");
+  for (let row = 0; row < rows; row++) files.sql.rows("INSERT INTO pages (page) VALUES (randomblob(4000))");
 }
 
 describe("a rewritten table", () => {
@@ -48,6 +48,28 @@ describe("a rewritten table", () => {
     },
   );
 
+  it.each([0, 150, 300, 450])(
+    "covers the log to the end of a transaction of 8 MB, the largest body, behind one of %d rows",
+    async (rows) => {
+      fillLog(rows);
+      files.sql.rows("CREATE TABLE bodies (id INTEGER PRIMARY KEY, text TEXT NOT NULL)");
+      files.sql.transaction(() => {
+        for (let part = 0; part < 80; part++) {
+          const name = part < 40 ? ADA : EVE;
+          files.sql.rows("INSERT INTO bodies (text) VALUES (?)", `${name} ${"x".repeat(100_000)} ${name}`);
+        }
+      });
+      files.sql.rows(`UPDATE bodies SET text = ${toFiller("text")}`);
+      files.sql.transaction(() => {
+        files.sql.rows("DELETE FROM bodies");
+        rewriteTables(files.sql, ["people"], () => {});
+      });
+      await files.overwrite();
+
+      expect(files.count(EVE)).toBe(0);
+    },
+  );
+
   it("hides no page that another deletion frees before the overwriting", async () => {
     add(ADA);
     for (let n = 0; n < 500; n++) add(`${EVE} ${n} ${"x".repeat(1_000)}`, "letters");
@@ -63,6 +85,18 @@ describe("a rewritten table", () => {
     for (let n = 0; n < 500; n++) add(`${EVE} ${n} ${"x".repeat(1_000)}`, "letters");
     forget(ADA);
     files.sql.transaction(() => remakeTables(files.sql, ["letters"]));
+    await files.overwrite();
+
+    expect(files.count(EVE)).toBe(0);
+  });
+
+  it.each([1, 20, 300, 2_000])("hides none of %d pages of another one that is made anew in the same transaction", async (pages) => {
+    add(ADA);
+    for (let n = 0; n < pages; n++) add(`${EVE} ${n} ${"x".repeat(3_000)}`, "letters");
+    files.sql.transaction(() => {
+      remakeTables(files.sql, ["letters"]);
+      rewriteTables(files.sql, ["people"], () => void files.sql.rows("DELETE FROM people"));
+    });
     await files.overwrite();
 
     expect(files.count(EVE)).toBe(0);

@@ -7,7 +7,7 @@ import { toErrorName } from "../../lib/error-name";
 import type { SyncSql } from "../../lib/sync-sql";
 import { armAlarm, type TenantAlarm } from "../shared/tenant-alarm";
 
-/** It writes some 9 MB, so that it waits for other deletions. */
+/** It writes some 15 MB, so that it waits for other deletions. */
 const WAIT_MS = 15_000;
 
 export interface TenantScrub {
