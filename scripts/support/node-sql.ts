@@ -1,12 +1,25 @@
-/** The session's SQL interface over Node's SQLite, in memory. Transactions nest as savepoints, as in the object's storage. */
+/** The session's SQL interface over Node's SQLite, in memory or in files. Transactions nest as savepoints, as in the object's storage. */
 import { DatabaseSync, type StatementSync } from "node:sqlite";
-import { EMPTY_FILLER } from "../../src/lib/overwrite-freed.ts";
+import { EMPTY_FILLER } from "../../src/lib/scrub/filler.ts";
+import { type ScrubbedTables, scrub } from "../../src/lib/scrub/scrub.ts";
 import type { SqlRow, SqlValue } from "../../src/lib/sql-row.ts";
 import type { Sql } from "../../src/session/log/sql.ts";
 
-/** `maxPages`: the maximum size of the database, of which a quarter is kept free. */
-export function createNodeSql({ maxPages = null }: { readonly maxPages?: number | null } = {}): Sql {
-  const database = new DatabaseSync(":memory:");
+interface NodeSqlOptions {
+  /** The maximum size of the database, of which a quarter is kept free. */
+  readonly maxPages?: number | null;
+  /** Keeps the database in a file, as the platform does: with a write-ahead log that is copied after 1,000 pages. */
+  readonly path?: string;
+}
+
+export interface NodeSql extends Sql {
+  scrub(tables?: ScrubbedTables): Promise<void>;
+  close(): void;
+}
+
+export function createNodeSql({ maxPages = null, path }: NodeSqlOptions = {}): NodeSql {
+  const database = new DatabaseSync(path ?? ":memory:");
+  if (path !== undefined) database.exec("PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 1000");
   if (maxPages !== null) database.exec(`PRAGMA max_page_count = ${maxPages}`);
   const prepared = new Map<string, StatementSync>();
   let depth = 0;
@@ -18,30 +31,46 @@ export function createNodeSql({ maxPages = null }: { readonly maxPages?: number 
     prepared.set(query, statement);
     return statement;
   };
-  return {
-    all: <Row extends SqlRow>(query: string, ...params: SqlValue[]): Row[] => prepare(query).all(...params) as Row[],
-    script: (statements) => database.exec(statements),
-    transaction: (work) => {
-      const name = `nested_${depth}`;
-      database.exec(`SAVEPOINT ${name}`);
-      depth++;
-      try {
-        const value = work();
-        database.exec(`RELEASE ${name}`);
-        return value;
-      } catch (cause) {
-        // When the disk is full, the engine may already have rolled back the whole transaction.
-        if (!database.isTransaction) throw cause;
-        database.exec(`ROLLBACK TO ${name}`);
-        database.exec(`RELEASE ${name}`);
-        throw cause;
-      } finally {
-        depth--;
-      }
+  const all = <Row extends SqlRow>(query: string, ...params: SqlValue[]): Row[] => prepare(query).all(...params) as Row[];
+  const transaction = <T>(work: () => T): T => {
+    const name = `nested_${depth}`;
+    database.exec(`SAVEPOINT ${name}`);
+    depth++;
+    try {
+      const value = work();
+      database.exec(`RELEASE ${name}`);
+      return value;
+    } catch (cause) {
+      // When the disk is full, the engine may already have rolled back the whole transaction.
+      if (!database.isTransaction) throw cause;
+      database.exec(`ROLLBACK TO ${name}`);
+      database.exec(`RELEASE ${name}`);
+      throw cause;
+    } finally {
+      depth--;
+    }
+  };
+  const storage = {
+    sql: {
+      exec: <Row extends SqlRow>(statement: string, ...params: SqlValue[]) => {
+        const rows = all<Row>(statement, ...params);
+        return { toArray: () => rows };
+      },
+      get databaseSize() {
+        return countPages(database) * PAGE_BYTES;
+      },
     },
+    transactionSync: transaction,
+    sync: async () => {},
+  };
+  return {
+    all,
+    script: (statements) => database.exec(statements),
+    transaction,
     isFull: () => maxPages !== null && countPages(database) > maxPages * 0.75,
-    // The database is in memory, so there is no file.
-    scrub: async () => database.exec(EMPTY_FILLER.join(";")),
+    // A database in memory has no file.
+    scrub: async (tables) => (path === undefined ? database.exec(EMPTY_FILLER.join(";")) : scrub(storage, tables)),
+    close: () => database.close(),
     wipe: async () => {
       prepared.clear();
       const tables = database.prepare(
@@ -52,6 +81,8 @@ export function createNodeSql({ maxPages = null }: { readonly maxPages?: number 
     },
   };
 }
+
+const PAGE_BYTES = 4_096;
 
 /** Pages in use. */
 const countPages = (database: DatabaseSync): number =>

@@ -5,8 +5,8 @@
 import type { AuditPage, AuditQuery } from "../app/audit-api";
 import { type Act, buildGenesis, chainEntry } from "../app/audit-chain";
 import type { AuditEntry, AuditPlace, AuditSubject } from "../contract/audit";
-import { remakeTables } from "../lib/overwrite-freed";
 import type { Result } from "../lib/result";
+import { remakeTables } from "../lib/scrub/filler";
 import type { SyncSql } from "../lib/sync-sql";
 
 /** At about 800 bytes an entry with its indexes, 80 MB: years of a tenant's administration. */

@@ -7,10 +7,10 @@ export const deploymentCalls = {
   registerTenants: async ({ sql, tenants }, listed) => ({
     added: sql.transaction(() => listed.filter((tenant) => tenants.register(tenant)).length),
   }),
-  closeTenant: async ({ sql, tenants, overwrite }, tenant, at) => {
+  closeTenant: async ({ sql, tenants, scrub }, tenant, at) => {
     sql.transaction(() => tenants.close(tenant, at));
     // The tenant's object repeats the call until it is answered.
-    await overwrite();
+    await scrub();
   },
   listTenants: async ({ tenants }, query) => tenants.list(query),
 

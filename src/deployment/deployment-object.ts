@@ -5,7 +5,7 @@
 import { DurableObject } from "cloudflare:workers";
 import type { Env } from "../env";
 import { createLog } from "../lib/log";
-import { overwriteFreed } from "../lib/overwrite-freed";
+import { scrub } from "../lib/scrub/scrub";
 import { createSyncSql } from "../lib/sync-sql";
 import { takeMethods } from "../lib/take-methods";
 import { tenantStub } from "../wiring";
@@ -20,7 +20,7 @@ export class DeploymentObject extends DurableObject<Env> {
     this.#deployment = openDeployment(createSyncSql(ctx.storage), {
       tell: (tenant, assigned) => tenantStub(env, tenant).setLimits(assigned),
       setAlarm: (at) => ctx.waitUntil(ctx.storage.setAlarm(at)),
-      overwrite: () => overwriteFreed(ctx.storage),
+      scrub: () => scrub(ctx.storage, () => ["tenants"]),
       now: Date.now,
       log: createLog({ component: "deployment" }),
     });

@@ -22,11 +22,11 @@ export interface Deployment {
   readonly plans: TenantPlans;
   readonly assignments: Assignments;
   readonly pushes: LimitPushes;
-  readonly overwrite: () => Promise<void>;
+  readonly scrub: () => Promise<void>;
 }
 
-/** What the object brings: how to reach tenants' objects, its alarm, and how to overwrite what deleted rows left in its files. */
-type Reach = Omit<PushDeps, "sql" | "assignments"> & Pick<Deployment, "overwrite">;
+/** What the object brings: how to reach tenants' objects, its alarm, and how to scrub what deleted rows left in its files. */
+type Reach = Omit<PushDeps, "sql" | "assignments"> & Pick<Deployment, "scrub">;
 
 export type DeploymentCalls = {
   readonly [Name in keyof DeploymentApi]: DeploymentApi[Name] extends (...args: infer A) => Promise<infer T>
@@ -41,12 +41,12 @@ function readId(sql: SyncSql): string {
 }
 
 /** The deployment over its database, whose tables are brought up to date. */
-export function openDeployment(sql: SyncSql, { overwrite, ...reach }: Reach): Deployment {
+export function openDeployment(sql: SyncSql, { scrub, ...reach }: Reach): Deployment {
   sql.transaction(() => migrateDeployment(sql));
   const plans = createTenantPlans(sql);
   const assignments = createAssignments(sql, plans);
   const pushes = createLimitPushes({ ...reach, sql, assignments });
   const id = readId(sql);
   const audit = createAuditLog({ sql, owner: () => id, now: reach.now, maxEntries: MAX_AUDIT_ENTRIES });
-  return { sql, id, audit, tenants: createTenantList(sql), adminKeys: createAdminKeys(sql), plans, assignments, pushes, overwrite };
+  return { sql, id, audit, tenants: createTenantList(sql), adminKeys: createAdminKeys(sql), plans, assignments, pushes, scrub };
 }

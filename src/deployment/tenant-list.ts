@@ -4,7 +4,7 @@ import type { ListedTenant } from "../contract/deployment";
 import type { Page } from "../contract/page";
 import { parseId, type TenantId } from "../domain/ids";
 import { TENANT_STATUSES } from "../domain/tenant-status";
-import { toFiller } from "../lib/overwrite-freed";
+import { toFiller } from "../lib/scrub/filler";
 import type { SyncSql } from "../lib/sync-sql";
 
 export interface TenantList {

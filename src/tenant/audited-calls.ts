@@ -223,9 +223,11 @@ const deleteFile: Existing<"deleteFile"> = async (tenant, act, file) => {
   const wasThere = tenant.files.find(file) !== null;
   const describe = () => (wasThere ? toAuditSubject("file.deleted", "file", { id: file }) : null);
   const removed = tenant.transaction(
-    tenant.audited({ act, describe }, () =>
-      tenant.files.remove(file, Date.now()) ? ok(null) : err<TenantError>({ code: "file_not_found", file }),
-    ),
+    tenant.audited({ act, describe }, () => {
+      if (!tenant.files.remove(file, Date.now())) return err<TenantError>({ code: "file_not_found", file });
+      tenant.upkeep.scrub.note("files");
+      return ok(null);
+    }),
   );
   if (!removed.ok) return removed;
   const pending = await tenant.upkeep.fileRemoval.remove([file]);

@@ -9,7 +9,7 @@ import { type Env, parseConfig, readDeploymentKeys } from "../env";
 import { parseExportLine } from "../http/import-sessions";
 import { createSettingParser } from "../http/schemas/setting";
 import { createLog } from "../lib/log";
-import { overwriteFreed } from "../lib/overwrite-freed";
+import { scrub } from "../lib/scrub/scrub";
 import { createSyncSql } from "../lib/sync-sql";
 import { takeMethods } from "../lib/take-methods";
 import { findDatabase } from "../read-model/database-for";
@@ -66,7 +66,7 @@ export class TenantObject extends DurableObject<Env> {
         }),
         own: bindImports(() => this.#tenant),
       },
-      overwrite: () => overwriteFreed(ctx.storage),
+      scrub: (tables) => scrub(ctx.storage, tables),
       background: (work) => ctx.waitUntil(work),
       log: createLog({ component: "tenant" }),
     });

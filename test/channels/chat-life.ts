@@ -183,7 +183,7 @@ export class ChatWorld {
       send: (request) => alive(this.#answer(JSON.parse(request.body ?? "{}") as OutboundAct)),
       takeRequest: async (_, endUser) => this.takeRequest(endUser),
       takeFile: async () => this.file,
-      overwrite: async () => {},
+      scrub: async () => {},
       log: notingLog(),
     };
     this.store = deps.store;

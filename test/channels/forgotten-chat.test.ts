@@ -63,7 +63,7 @@ it("when its session is erased", async () => {
   const { store, session } = plantChat();
   expect(files.count(MARK)).toBeGreaterThanOrEqual(9);
   store.transaction(() => store.forgetSession(session));
-  await files.overwrite();
+  await files.scrub();
   expect(files.count(MARK)).toBe(0);
 });
 
@@ -71,7 +71,7 @@ it("when its session is erased after what waits of it was tried again and again"
   const planted = plantChat();
   tryAgain(planted);
   planted.store.transaction(() => planted.store.forgetSession(planted.session));
-  await files.overwrite();
+  await files.scrub();
   expect(files.count(MARK)).toBe(0);
 });
 
@@ -94,7 +94,7 @@ it("when its session is erased after rows of it became longer, while a message f
   expect(files.count(TEXT)).toBeGreaterThan(0);
 
   store.transaction(() => store.forgetSession(session));
-  await files.overwrite();
+  await files.scrub();
 
   expect(files.count(TEXT)).toBe(0);
   expect(store.deliveries.first()?.delivery.event).toMatchObject({ text: "New." });
@@ -113,7 +113,7 @@ it("when its person had it erased, once the answer was sent and a day has passed
   store.transaction(() => store.deliveries.remove(store.deliveries.first()?.seq ?? 0));
   expect(store.isBare()).toBe(true);
   store.transaction(() => store.forgetPeople());
-  await files.overwrite();
+  await files.scrub();
   expect(files.count(MARK)).toBe(0);
 });
 
@@ -135,6 +135,6 @@ it("when its channel or its tenant is deleted; what came since of a new channel 
   expect([store.readAudience(), store.times.read(`about ${MARK}`)]).toEqual([null, null]);
 
   store.transaction(() => store.empty(3));
-  await files.overwrite();
+  await files.scrub();
   expect([store.readAddress(), files.count(MARK)]).toEqual([null, 0]);
 });

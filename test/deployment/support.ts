@@ -14,4 +14,4 @@ interface Given {
 const QUIET = { info: () => {}, warn: () => {}, error: () => {} };
 
 export const openForTest = ({ sql = createEmptySql(), tell = async () => null, alarms = [], now = Date.now }: Given = {}) =>
-  openDeployment(sql, { tell, setAlarm: (at) => void alarms.push(at), overwrite: async () => {}, now, log: QUIET });
+  openDeployment(sql, { tell, setAlarm: (at) => void alarms.push(at), scrub: async () => {}, now, log: QUIET });

@@ -30,7 +30,7 @@ test.each([10, 5_000])("of %d passages", async (passages) => {
   expect(files.count(MARK)).toBeGreaterThan(0);
 
   database.transaction(() => remakeIndex(sql));
-  await files.overwrite();
+  await files.scrub();
 
   expect(files.count(MARK)).toBe(0);
 });

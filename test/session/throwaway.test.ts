@@ -5,6 +5,7 @@ import type { RespondInput } from "../../src/app/respond-api";
 import type { ErasedUsage } from "../../src/domain/erased-usage";
 import { ringAlarm } from "../../src/session/alarm";
 import { hasSchema } from "../../src/session/log/log-schema";
+import type { Sql } from "../../src/session/log/sql";
 import { CALLER, Life, SPEC, settle } from "./life";
 
 const HOUR_MS = 60 * 60 * 1_000;
@@ -12,7 +13,7 @@ const OPEN = { model: SPEC.id, policy: "oneclaw", system: null, tools: null, tit
 const user = (text: string) => ({ role: "user", parts: [{ type: "text", text }] }) as const;
 const ASK = { after: null, results: [], messages: [user("hello")], run: true, tools: null, idempotency: null } as const;
 
-function newThrowaway(sql = createNodeSql(), incarnation = "life-1") {
+function newThrowaway(sql: Sql = createNodeSql(), incarnation = "life-1") {
   const life = new Life(sql, incarnation);
   const handed: (readonly ErasedUsage[])[] = [];
   const tenant = { isAway: false };

@@ -231,7 +231,7 @@ export class ChatWorld {
       send: createPlatformClient({ fetch: this.platform.reachedBy(scope), schedule }),
       takeRequest: async () => null,
       takeFile: async () => err({ reason: "none" }),
-      overwrite: async () => {},
+      scrub: async () => {},
       log: this.#log(),
     };
   }

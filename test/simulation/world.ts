@@ -9,7 +9,8 @@ import { serveSession } from "../../scripts/support/serve-session";
 import type { WholeSessionApi } from "../../src/app/control-api";
 import type { ChatModel, ModelDirectory, ModelRequest } from "../../src/app/ports";
 import { parseBody } from "../../src/domain/item-content";
-import { overwriteFreed } from "../../src/lib/overwrite-freed";
+import { scrub } from "../../src/lib/scrub/scrub";
+import type { SqlRow, SqlValue } from "../../src/lib/sql-row";
 import { createProjection } from "../../src/read-model/writer";
 import { ringAlarm } from "../../src/session/alarm";
 import { readBodies } from "../../src/session/log/bodies";
@@ -218,11 +219,15 @@ export class World {
   async #scrub(scope: Scope): Promise<void> {
     const reached = this.life?.runtime.state.redacted.length ?? 0;
     // Filler of one byte: a database in memory has no files.
-    const exec = (statement: string) => {
-      const rows = this.sql.all(statement.replace(/zeroblob\(\d+\)/, "zeroblob(1)"));
+    const exec = <Row extends SqlRow>(statement: string, ...params: SqlValue[]) => {
+      const rows = this.sql.all<Row>(statement.replace(/zeroblob\(\d+\)/, "zeroblob(1)"), ...params);
       return { toArray: () => rows };
     };
-    await overwriteFreed({ sql: { exec }, sync: () => this.scheduler.gate(scope, "scrub") });
+    await scrub({
+      sql: { exec, databaseSize: 0 },
+      transactionSync: this.sql.transaction,
+      sync: () => this.scheduler.gate(scope, "scrub"),
+    });
     this.scrubbed = Math.max(this.scrubbed, reached);
     this.stats.count("scrubs");
   }

@@ -2,47 +2,33 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
-import { overwriteFreed } from "../../src/lib/overwrite-freed";
-import type { SqlRow, SqlValue } from "../../src/lib/sql-row";
+import { createNodeSql, type NodeSql } from "../../scripts/support/node-sql";
 import type { SyncSql } from "../../src/lib/sync-sql";
 
-export interface ObjectFiles {
+export interface ObjectFiles extends Pick<NodeSql, "script" | "scrub"> {
   readonly sql: SyncSql;
-  /** Runs statements without rows. */
-  script(statements: string): void;
-  /** Overwrites what deleted rows left, as an object does. */
-  overwrite(): Promise<void>;
+  /** The same database, as a session uses it. */
+  readonly session: NodeSql;
   /** How often the text is in the files. */
   count(text: string): number;
+  /** What in the files matches a global pattern, each once. */
+  find(pattern: RegExp): ReadonlySet<string>;
   remove(): void;
 }
 
 export function openObjectFiles(): ObjectFiles {
   const folder = mkdtempSync(join(tmpdir(), "object-"));
-  const database = new DatabaseSync(join(folder, "object.sqlite"));
-  // As on the platform: a write-ahead log that is copied after 1,000 pages.
-  database.exec("PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 1000");
-  const exec = (statement: string) => {
-    const rows = database.prepare(statement).all();
-    return { toArray: () => rows };
-  };
-  const storage = { sql: { exec }, sync: async () => {} };
+  const session = createNodeSql({ path: join(folder, "object.sqlite") });
+  const read = (): readonly string[] => readdirSync(folder).map((name) => readFileSync(join(folder, name), "latin1"));
   return {
-    sql: {
-      rows: <Row extends SqlRow>(statement: string, ...params: SqlValue[]) => database.prepare(statement).all(...params) as Row[],
-      transaction: (body) => {
-        database.exec("BEGIN");
-        const value = body();
-        database.exec("COMMIT");
-        return value;
-      },
-    },
-    script: (statements) => database.exec(statements),
-    overwrite: () => overwriteFreed(storage),
-    count: (text) => readdirSync(folder).reduce((sum, name) => sum + readFileSync(join(folder, name), "latin1").split(text).length - 1, 0),
+    session,
+    sql: { rows: session.all, transaction: session.transaction },
+    script: session.script,
+    scrub: session.scrub,
+    count: (text) => read().reduce((sum, file) => sum + file.split(text).length - 1, 0),
+    find: (pattern) => new Set(read().flatMap((file) => [...file.matchAll(pattern)].map(([found]) => found))),
     remove: () => {
-      database.close();
+      session.close();
       rmSync(folder, { recursive: true });
     },
   };

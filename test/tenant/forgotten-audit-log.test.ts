@@ -24,7 +24,7 @@ test.each([10, 10_000])("of %d entries", async (entries) => {
   expect(files.count(MARK)).toBeGreaterThanOrEqual(entries);
 
   sql.transaction(() => audit.forget());
-  await files.overwrite();
+  await files.scrub();
 
   expect(files.count(MARK)).toBe(0);
 });

@@ -38,7 +38,7 @@ it("of a pairing, an access list, guesses and the log; others stay", async () =>
       forgetPerson(sql, { endUser: `telegram:${PERSON}`, digest: "digest of zqu", unlisted: () => unlisted.push(true) }),
     ),
   ).toBe(true);
-  await files.overwrite();
+  await files.scrub();
 
   expect([files.count(PERSON), unlisted]).toEqual([0, [true]]);
   expect(sql.rows("SELECT user FROM channel_users ORDER BY user")).toEqual([{ user: "eve" }, { user: "joe" }]);
@@ -77,7 +77,7 @@ it("of the key of a conversation, which is kept while the chat is out of reach",
   expect(files.count(PERSON)).toBeGreaterThan(0);
   reach.isAway = false;
   expect(await chats.forget(session)).toBe(true);
-  await files.overwrite();
+  await files.scrub();
 
   expect(files.count(PERSON)).toBe(0);
   expect(sql.rows("SELECT count(*) AS n FROM session_chats")).toEqual([{ n: 2 }]);

@@ -6,13 +6,13 @@ import { createTestClock } from "./support";
 
 const LATER = 15_000;
 
-function newWorld(overwrite: () => Promise<void>) {
+function newWorld(scrubNow: () => Promise<void>) {
   const sql = createMigratedSql();
   const clock = createTestClock();
   const alarm = { at: null as number | null };
   const scrub = createTenantScrub({
     sql,
-    overwrite,
+    scrub: scrubNow,
     alarm: { get: async () => alarm.at, set: (at) => void Object.assign(alarm, { at }) },
     now: clock.now,
     log: { info: () => {}, warn: () => {}, error: () => {} },
@@ -21,32 +21,32 @@ function newWorld(overwrite: () => Promise<void>) {
 }
 
 it("is done once for all deletions until it begins, by the alarm", async () => {
-  let overwritten = 0;
-  const { clock, alarm, scrub } = newWorld(async () => void overwritten++);
+  let scrubbed = 0;
+  const { clock, alarm, scrub } = newWorld(async () => void scrubbed++);
   scrub.note();
   scrub.note();
   await scrub.resume();
   expect(alarm.at).toBe(clock.now() + LATER);
   await scrub.run();
-  expect(overwritten).toBe(0);
+  expect(scrubbed).toBe(0);
 
   clock.advance(LATER);
   await scrub.run();
   await scrub.run();
 
-  expect([overwritten, scrub.nextDue()]).toEqual([1, null]);
+  expect([scrubbed, scrub.nextDue()]).toEqual([1, null]);
 });
 
 it("of an end user's name waits for no other deletion", async () => {
-  let overwritten = 0;
-  const { scrub } = newWorld(async () => void overwritten++);
+  let scrubbed = 0;
+  const { scrub } = newWorld(async () => void scrubbed++);
   scrub.note();
   scrub.noteNow();
   scrub.note();
 
   await scrub.run();
 
-  expect([overwritten, scrub.nextDue()]).toEqual([1, null]);
+  expect([scrubbed, scrub.nextDue()]).toEqual([1, null]);
 });
 
 it("stays due when more is deleted meanwhile, and when it fails", async () => {

@@ -87,8 +87,8 @@ export interface ChatDeps {
   readonly takeRequest: (tenant: TenantId, endUser: string) => Promise<Required<Pick<SessionRefusal, "passes_at" | "of">> | null>;
   /** Fetches a file of the platform and stores it as one of the tenant's. The same `key` stores it once. */
   readonly takeFile: (input: TakenFile) => Promise<Result<Part, { readonly reason: string }>>;
-  /** Overwrites what deleted rows left. */
-  readonly overwrite: () => Promise<void>;
+  /** Removes what deleted rows left. */
+  readonly scrub: () => Promise<void>;
   readonly log: Log;
 }
 

@@ -53,16 +53,16 @@ export class Chat implements ChatHost {
   }
 
   async forgetSession(session: SessionId): Promise<void> {
-    const { store, overwrite } = this.deps;
+    const { store, scrub } = this.deps;
     store.transaction(() => store.forgetSession(session));
-    await overwrite();
+    await scrub();
     this.wake();
   }
 
   async empty(at: number): Promise<void> {
-    const { store, overwrite } = this.deps;
+    const { store, scrub } = this.deps;
     store.transaction(() => store.empty(at));
-    await overwrite();
+    await scrub();
     this.wake();
   }
 
@@ -122,14 +122,14 @@ export class Chat implements ChatHost {
 
   /** No erasure finds a chat without a session, such as a stranger's. It keeps who talks there for a day, and digests as long as they may help. */
   #forgetIdle(): void {
-    const { store, now, overwrite, background } = this.deps;
+    const { store, now, scrub, background } = this.deps;
     const end = this.#findIdleEnd();
     if (end === null || end > now()) return;
     store.transaction(() => {
       if (store.readAddress() === null) store.deliveries.forgetClaims(now());
       else store.forgetPeople();
     });
-    background(overwrite());
+    background(scrub());
   }
 
   /** Once a day: forgets what no platform brings again. */

@@ -14,8 +14,8 @@ import type { SessionId, TenantId } from "../../domain/ids";
 import { type Env, parseConfig } from "../../env";
 import { storeFile } from "../../http/store-file";
 import { createLog } from "../../lib/log";
-import { overwriteFreed } from "../../lib/overwrite-freed";
 import { err, ok } from "../../lib/result";
+import { scrub } from "../../lib/scrub/scrub";
 import { sha256 } from "../../lib/sha256";
 import { createSyncSql } from "../../lib/sync-sql";
 import { takeMethods } from "../../lib/take-methods";
@@ -58,7 +58,7 @@ export class ChatObject extends DurableObject<Env> {
       send: createPlatformClient({ fetch, schedule: startTimer }),
       takeRequest: (tenant, endUser) => takeRequest(env, tenant, endUser),
       takeFile: (taken) => takeFile(env, taken, { fetch, log }),
-      overwrite: () => overwriteFreed(ctx.storage),
+      scrub: () => scrub(ctx.storage),
       log,
     });
   }

@@ -3,7 +3,6 @@ import type { ChatPlace, ChatUser } from "../../app/channels/channel";
 import type { ChatAddress } from "../../app/channels/chat-api";
 import type { ChatStore } from "../../app/channels/chat-store";
 import { parseId } from "../../domain/ids";
-import { rewriteTables } from "../../lib/overwrite-freed";
 import type { SyncSql } from "../../lib/sync-sql";
 import { migrateChat } from "./chat-schema";
 import { createButtonRows, createMessageRows, createSessionRows, createTimeRows, createTurnRows } from "./known-rows";
@@ -64,20 +63,12 @@ const OF_PEOPLE = ["address", "times", "sent", "buttons", "messages"];
  * Erases who talks here; the next delivery brings them again. Of texts, their tables have deletions that came early.
  */
 function forgetPeople(sql: SyncSql): void {
-  rewriteTables(sql, [...TEXTS, ...OF_PEOPLE], () => {
-    removeTexts(sql, "early_changes", "body <> 'null'");
-    for (const table of OF_PEOPLE) sql.rows(`DELETE FROM ${table}`);
-  });
+  removeTexts(sql, "early_changes", "body <> 'null'");
+  for (const table of OF_PEOPLE) sql.rows(`DELETE FROM ${table}`);
 }
 
-/**
- * A deleted row leaves its bytes in its page, and one that became longer has moved there and left a copy that no filler reaches. So the
- * tables of texts are made anew, with what waits of other sessions.
- */
 function forgetSession(sql: SyncSql, session: string): void {
-  rewriteTables(sql, TEXTS, () => {
-    for (const table of TEXTS) removeTexts(sql, table, "session = ?1", session);
-  });
+  for (const table of TEXTS) removeTexts(sql, table, "session = ?1", session);
   sql.rows("DELETE FROM messages WHERE session = ?", session);
   sql.rows("DELETE FROM buttons WHERE session = ?", session);
   // The generation stays, so that its external id is never given out twice.
@@ -86,11 +77,9 @@ function forgetSession(sql: SyncSql, session: string): void {
 }
 
 function empty(sql: SyncSql, until: number): void {
-  rewriteTables(sql, TEXTS, () => {
-    removeTexts(sql, "deliveries", "stored_at <= ?1", until);
-    removeTexts(sql, "parts", "created_at <= ?1", until);
-    for (const table of ["turns", "early_changes"] as const) removeTexts(sql, table, "seq > 0");
-  });
+  removeTexts(sql, "deliveries", "stored_at <= ?1", until);
+  removeTexts(sql, "parts", "created_at <= ?1", until);
+  for (const table of ["turns", "early_changes"] as const) removeTexts(sql, table, "seq > 0");
   for (const table of ["messages", "buttons", "times", "sent"]) sql.rows(`DELETE FROM ${table}`);
   // The address is of the new channel as well. Where replies of schedules went is of the old one.
   sql.rows("UPDATE address SET place = NULL, person = NULL");

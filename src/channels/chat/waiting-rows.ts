@@ -4,7 +4,7 @@
  */
 import type { ChatStore, WaitingDelivery, WaitingPart } from "../../app/channels/chat-store";
 import { parseId } from "../../domain/ids";
-import { toFiller } from "../../lib/overwrite-freed";
+import { toFiller } from "../../lib/scrub/filler";
 import { sha256Sync } from "../../lib/sha256-sync";
 import type { SyncSql } from "../../lib/sync-sql";
 

@@ -1,5 +1,5 @@
 /** Implements `Sql` over the Durable Object's storage. */
-import { overwriteFreed } from "../../lib/overwrite-freed";
+import { scrub } from "../../lib/scrub/scrub";
 import type { SqlRow, SqlValue } from "../../lib/sql-row";
 import type { Sql } from "./sql";
 
@@ -14,7 +14,7 @@ export function createObjectSql(storage: DurableObjectStorage): Sql {
     script: (statements) => void storage.sql.exec(statements),
     transaction: (work) => storage.transactionSync(work),
     wipe: () => storage.deleteAll(),
-    scrub: () => overwriteFreed(storage),
+    scrub: () => scrub(storage),
     isFull: () => storage.sql.databaseSize > MAX_DATABASE_BYTES - RESERVED_BYTES,
   };
 }

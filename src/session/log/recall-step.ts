@@ -4,7 +4,7 @@
  * keeps each term whole, including the marks of every script.
  */
 import { MOST_PASSAGES } from "../../context/recall/passages";
-import { EMPTY_FILLER, fillFreed } from "../../lib/overwrite-freed";
+import { EMPTY_FILLER, fillFreed } from "../../lib/scrub/filler";
 import type { Sql } from "./sql";
 
 const INDEX = `

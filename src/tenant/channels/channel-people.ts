@@ -1,11 +1,10 @@
 /** Forgets an erased end user in the tenant's channels: the pairing, the place in access lists, and lines of the log. */
 import { readPersonName } from "../../app/channels/chat-api";
 import type { ChannelSettings } from "../../contract/channel";
-import { rewriteTables } from "../../lib/overwrite-freed";
 import type { SyncSql } from "../../lib/sync-sql";
 
-/** A row that is deleted leaves its bytes in a page that its table keeps, so that these are written anew. */
-const TABLES = ["channels", "channel_users", "pairing_guesses", "channel_log"];
+/** What `forgetPerson` changes. */
+export const TABLES_OF_PEOPLE = ["channels", "channel_users", "pairing_guesses", "channel_log"];
 
 interface Person {
   /** The name of the end user, which begins with the platform. */
@@ -33,12 +32,10 @@ export function forgetPerson(sql: SyncSql, { endUser, digest, unlisted }: Person
   const { type, user } = person;
   const channels = sql.rows<{ name: string }>("SELECT name FROM channels WHERE json_extract(settings, '$.type') = ?", type);
   if (channels.length === 0) return false;
-  rewriteTables(sql, TABLES, () => {
-    for (const { name } of channels) {
-      if (leaveList(sql, name, user)) unlisted();
-      for (const table of ["channel_users", "pairing_guesses"]) sql.rows(`DELETE FROM ${table} WHERE channel = ? AND user = ?`, name, user);
-    }
-    sql.rows("DELETE FROM channel_log WHERE end_user = ?1 OR session IN (SELECT id FROM sessions WHERE end_user = ?1)", digest);
-  });
+  for (const { name } of channels) {
+    if (leaveList(sql, name, user)) unlisted();
+    for (const table of ["channel_users", "pairing_guesses"]) sql.rows(`DELETE FROM ${table} WHERE channel = ? AND user = ?`, name, user);
+  }
+  sql.rows("DELETE FROM channel_log WHERE end_user = ?1 OR session IN (SELECT id FROM sessions WHERE end_user = ?1)", digest);
   return true;
 }

@@ -15,6 +15,7 @@ import type { ExportSource } from "../../app/transfer/build-part";
 import type { SendWebhook } from "../../app/webhook-api";
 import type { AuditLog } from "../../audit/audit-log";
 import type { SessionId, TenantId } from "../../domain/ids";
+import type { ScrubbedTables } from "../../lib/scrub/scrub";
 import { auditErasures } from "../erasure/audit-erasures";
 import { createErasures, type Erasures } from "../erasure/erasures";
 import { createRetention, type Retention } from "../erasure/retention";
@@ -50,8 +51,8 @@ export interface UpkeepDeps extends TransferWorld {
   readonly usageBound: UsageBound;
   /** Null when the deployment stores no files. */
   readonly exportStore: (tenant: TenantId) => ExportStore | null;
-  /** Overwrites what deleted rows left in the object's files. */
-  readonly overwrite: () => Promise<void>;
+  /** Removes what deleted rows left in the object's files. */
+  readonly scrub: (tables: ScrubbedTables) => Promise<void>;
   readonly sendWebhook: SendWebhook;
   readonly requests: OutcomeStore<string>;
   readonly events: Pick<TenantEvents, "append">;
@@ -102,7 +103,7 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
     const ended = sql.transaction(() => {
       files.release(session, Date.now());
       const removed = files.listRemovedFor(session);
-      if (removed.length > 0) scrub.note();
+      if (removed.length > 0) scrub.note("files");
       return removed;
     });
     const pending = await fileRemoval.remove(ended);
@@ -115,10 +116,10 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
   /** The platform refuses the time 0, which is that of work that is due at once. */
   const set = (at: number): void => void storage.setAlarm(Math.max(at, 1));
   const adminActs = createAdminActs({ sql, tenant, record: deps.recordAdminActs, alarm: { get, set }, now: Date.now, log });
-  const scrub = createTenantScrub({ sql, overwrite: deps.overwrite, alarm: { get, set }, now: Date.now, log });
+  const scrub = createTenantScrub({ sql, scrub: deps.scrub, alarm: { get, set }, now: Date.now, log });
   const chats = createSessionChats({
     ...{ sql, tenant, log, chats: deps.chats, isDeleted: deps.isDeleted },
-    noteScrub: () => scrub.note(),
+    noteScrub: () => scrub.note("session_chats", "left_chats", "channel_log"),
     alarm: { get, set },
     now: Date.now,
   });
@@ -131,7 +132,7 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
     listSettings: deps.listSettings,
     store: () => deps.exportStore(tenant()),
     isDeleted: deps.isDeleted,
-    noteScrub: scrub.note,
+    noteScrub: () => scrub.note("exports"),
     events: deps.events,
     alarm: { get, set },
     now: Date.now,
@@ -159,7 +160,7 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
   });
   const begun = (session: SessionId): void => {
     exports.takeOut(session, null);
-    if (webhooks.deliveries.forgetSession(session)) scrub.note();
+    if (webhooks.deliveries.forgetSession(session)) scrub.note("webhook_deliveries");
   };
   const usageOutbox = createUsageOutbox({
     sql,
@@ -171,7 +172,7 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
   });
   /** Call it inside a transaction. */
   const forget: UsageOutbox["forget"] = (endUser) => {
-    if (deps.erasedUsage.isNamed(endUser)) scrub.noteNow();
+    if (deps.erasedUsage.isNamed(endUser)) scrub.noteNow("usage_names");
     usageOutbox.forget(endUser);
   };
   const erasures = createErasures({
@@ -179,7 +180,7 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
     alarm: { get, set },
     erase,
     begun,
-    noteScrub: scrub.note,
+    noteScrub: scrub.noteAll,
     ...auditErasures(deps.audit, deps.events),
     ended: (session) => deps.events.append({ at: Date.now(), type: "session.erased", data: { id: session } }),
     readLabels,

@@ -1,5 +1,5 @@
 /** Empties a deleted tenant's own tables. What stays is a tombstone with the receipt, and sums of usage for invoices. */
-import { remakeTables } from "../../lib/overwrite-freed";
+import { remakeTables } from "../../lib/scrub/filler";
 import type { SyncSql } from "../../lib/sync-sql";
 import { forgetFileNames } from "../files/file-names";
 
@@ -27,6 +27,7 @@ const KEPT = new Set([
   "admin_acts",
   "scrub",
   "scrub_due",
+  "scrub_tables",
 ]);
 const EXPORT_TABLES = ["exports", "export_parts", "export_sessions"];
 /** What the erasures of the sessions need. It goes last. */

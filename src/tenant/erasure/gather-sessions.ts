@@ -35,6 +35,8 @@ interface GatheringDeps {
   readonly readLabels: ReadLabels;
   readonly sweep: () => Promise<void>;
   readonly note: (session: string, erasure: ErasureId) => void;
+  /** Called inside the transaction that empties a deleted tenant. */
+  readonly noteScrub?: () => void;
   readonly alarm: Pick<TenantAlarm, "set">;
   readonly now: Clock;
   readonly log: Log;
@@ -64,7 +66,7 @@ const OF_END_USER = "SELECT id FROM sessions WHERE end_user = ?1 AND created_at 
 const UNOPENED_COPIES = `SELECT s.id FROM sessions s JOIN forks f ON f.session = s.id JOIN erased_sessions e ON e.session = f.source
   WHERE s.labelled = ${LABELS.unopened} AND e.erasure = ?`;
 
-export function createGathering({ sql, receipts, readLabels, sweep, note, alarm, now, log }: GatheringDeps): Gathering {
+export function createGathering({ sql, receipts, readLabels, sweep, note, noteScrub, alarm, now, log }: GatheringDeps): Gathering {
   let failures = 0;
   let notBefore = 0;
   const listUnknown = (limit: number): readonly string[] =>
@@ -99,6 +101,7 @@ export function createGathering({ sql, receipts, readLabels, sweep, note, alarm,
     }
     sql.transaction(() => {
       emptyTenant(sql);
+      noteScrub?.();
       receipts.noteGathered(erasure.id);
       receipts.settle(erasure.id, now());
     });

@@ -6,7 +6,7 @@ import type { ChatAddress, ChatApi } from "../../app/channels/chat-api";
 import type { Clock, Log } from "../../app/ports";
 import type { SessionId, TenantId } from "../../domain/ids";
 import { toErrorName } from "../../lib/error-name";
-import { toFiller } from "../../lib/overwrite-freed";
+import { toFiller } from "../../lib/scrub/filler";
 import type { SyncSql } from "../../lib/sync-sql";
 import { armAlarm, type TenantAlarm, toRetryWait } from "../shared/tenant-alarm";
 import { forEachTogether } from "./gather-sessions";

@@ -1,5 +1,5 @@
 /** The names of files that ended. */
-import { toFiller } from "../../lib/overwrite-freed";
+import { toFiller } from "../../lib/scrub/filler";
 import type { SyncSql } from "../../lib/sync-sql";
 
 /** Removes the name of one file, or of all. */

@@ -4,7 +4,7 @@ import type { ExportState, ExportSubject, StoredPart } from "../../app/export-ap
 import { EXPORT_START, type ExportCursor } from "../../app/transfer/build-part";
 import { SETTING_KINDS, type SettingKind } from "../../domain/export-format";
 import { type ExportId, parseId, type SessionId } from "../../domain/ids";
-import { toFiller } from "../../lib/overwrite-freed";
+import { toFiller } from "../../lib/scrub/filler";
 import type { SyncSql } from "../../lib/sync-sql";
 import { toSessionId } from "../shared/directory";
 

@@ -3,7 +3,7 @@ import type { ErasedSessionUsage } from "../../app/tenant-api";
 import type { ErasedUsage } from "../../domain/erased-usage";
 import type { SessionId } from "../../domain/ids";
 import { CALL_PURPOSES } from "../../domain/model-call";
-import { toFiller } from "../../lib/overwrite-freed";
+import { toFiller } from "../../lib/scrub/filler";
 import type { SyncSql } from "../../lib/sync-sql";
 import { toSessionId } from "../shared/directory";
 

@@ -21,5 +21,5 @@ export async function eraseConversation({ chat, room, row }: Task): Promise<void
     store.transaction(() => store.forgetSession(session));
   }
   if (store.early.next() !== null) store.transaction(() => store.early.forget(Number.MAX_SAFE_INTEGER));
-  await chat.deps.overwrite();
+  await chat.deps.scrub();
 }

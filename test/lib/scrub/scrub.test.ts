@@ -1,7 +1,8 @@
-/** What deleted rows leave in the files of an object's database, and when. */
+/** A scrub removes what deleted rows left in the files of an object's database. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { overwriteFreed, remakeTables, rewriteTables, toFiller } from "../../src/lib/overwrite-freed";
-import { type ObjectFiles, openObjectFiles } from "../support/object-files";
+import { remakeTables, toFiller } from "../../../src/lib/scrub/filler";
+import { scrub } from "../../../src/lib/scrub/scrub";
+import { type ObjectFiles, openObjectFiles } from "../../support/object-files";
 
 const [ADA, EVE] = ["zqunforgettable-ada", "zqunforgettable-eve"];
 let files: ObjectFiles;
@@ -15,7 +16,7 @@ function add(name: string, table = "people"): void {
   files.sql.rows(`INSERT INTO ${table} (name, text) VALUES (?, ?)`, name, `of ${name}`);
 }
 function forget(name: string): void {
-  files.sql.transaction(() => rewriteTables(files.sql, ["people"], () => void files.sql.rows("DELETE FROM people WHERE name = ?", name)));
+  files.sql.rows("DELETE FROM people WHERE name = ?", name);
 }
 const size = (): number => files.sql.rows<{ page_count: number }>("PRAGMA page_count")[0]?.page_count ?? 0;
 /** Makes the write-ahead log as long as it may be before it is copied. */
@@ -24,25 +25,25 @@ function fillLog(rows = 450): void {
   for (let row = 0; row < rows; row++) files.sql.rows("INSERT INTO pages (page) VALUES (randomblob(4000))");
 }
 
-describe("a rewritten table", () => {
+describe("a table", () => {
   it("keeps its other rows, and no byte of the deleted one is left", async () => {
     for (const name of [ADA, EVE]) add(name);
     forget(ADA);
-    await files.overwrite();
+    await files.scrub();
 
     expect(files.sql.rows("SELECT name FROM people")).toEqual([{ name: EVE }]);
     expect(files.count(ADA)).toBe(0);
   });
 
   it.each([0, 1, 2])(
-    "leaves no copy in a long write-ahead log of a row that it kept, and that is deleted later (%i overwritings between)",
+    "leaves no copy in a long write-ahead log of a row that it kept, and that is deleted later (%i scrubs between)",
     async (times) => {
       for (const name of [ADA, EVE]) add(name);
       fillLog();
       forget(ADA);
-      for (let time = 0; time < times; time++) await files.overwrite();
+      for (let time = 0; time < times; time++) await files.scrub();
       forget(EVE);
-      await files.overwrite();
+      await files.scrub();
 
       expect(files.count(EVE)).toBe(0);
     },
@@ -60,22 +61,19 @@ describe("a rewritten table", () => {
         }
       });
       files.sql.rows(`UPDATE bodies SET text = ${toFiller("text")}`);
-      files.sql.transaction(() => {
-        files.sql.rows("DELETE FROM bodies");
-        rewriteTables(files.sql, ["people"], () => {});
-      });
-      await files.overwrite();
+      files.sql.rows("DELETE FROM bodies");
+      await files.scrub();
 
       expect(files.count(EVE)).toBe(0);
     },
   );
 
-  it("hides no page that another deletion frees before the overwriting", async () => {
+  it("hides no page that another deletion frees before the scrub", async () => {
     add(ADA);
     for (let n = 0; n < 500; n++) add(`${EVE} ${n} ${"x".repeat(1_000)}`, "letters");
     forget(ADA);
     files.sql.rows("DROP TABLE letters");
-    await files.overwrite();
+    await files.scrub();
 
     expect(files.count(EVE)).toBe(0);
   });
@@ -85,7 +83,7 @@ describe("a rewritten table", () => {
     for (let n = 0; n < 500; n++) add(`${EVE} ${n} ${"x".repeat(1_000)}`, "letters");
     forget(ADA);
     files.sql.transaction(() => remakeTables(files.sql, ["letters"]));
-    await files.overwrite();
+    await files.scrub();
 
     expect(files.count(EVE)).toBe(0);
   });
@@ -95,19 +93,19 @@ describe("a rewritten table", () => {
     for (let n = 0; n < pages; n++) add(`${EVE} ${n} ${"x".repeat(3_000)}`, "letters");
     files.sql.transaction(() => {
       remakeTables(files.sql, ["letters"]);
-      rewriteTables(files.sql, ["people"], () => void files.sql.rows("DELETE FROM people"));
+      files.sql.rows("DELETE FROM people");
     });
-    await files.overwrite();
+    await files.scrub();
 
     expect(files.count(EVE)).toBe(0);
   });
 
-  it("takes no more space, however often it is rewritten and overwritten", async () => {
+  it("takes no more space, however often it is scrubbed", async () => {
     add(EVE);
     const forgetOne = async () => {
       add(ADA);
       forget(ADA);
-      await files.overwrite();
+      await files.scrub();
     };
     await forgetOne();
     const once = size();
@@ -116,23 +114,23 @@ describe("a rewritten table", () => {
     expect(size()).toBe(once);
   });
 
-  it("takes no more space, however often it is rewritten before one overwriting", async () => {
-    for (const name of [ADA, EVE]) add(name);
-    forget(ADA);
+  it("takes no more space, however often others are made anew before one scrub", async () => {
+    const remake = () => {
+      add(ADA, "letters");
+      files.sql.transaction(() => remakeTables(files.sql, ["letters"]));
+    };
+    remake();
     const once = size();
-    for (let time = 0; time < 5; time++) {
-      add(ADA);
-      forget(ADA);
-    }
+    for (let time = 0; time < 5; time++) remake();
 
     expect(size()).toBeLessThan(once + 50);
-    await files.overwrite();
+    await files.scrub();
     expect(files.count(ADA)).toBe(0);
   });
 });
 
-describe("overwritings at once", () => {
-  /** A storage that notes when an overwriting ends, and fails the statements that it is told to. */
+describe("scrubs at once", () => {
+  /** A storage that notes when a scrub ends, and fails the statements that it is told to. */
   function createStorage(failing: readonly number[] = []) {
     const told: string[] = [];
     let statements = 0;
@@ -141,13 +139,14 @@ describe("overwritings at once", () => {
       if (statement.startsWith("DELETE FROM scrub WHERE")) told.push("done");
       return { toArray: () => [] };
     };
-    return { told, storage: { sql: { exec }, sync: async () => {} } };
+    const transactionSync = <T>(work: () => T): T => work();
+    return { told, storage: { sql: { exec, databaseSize: 0 }, transactionSync, sync: async () => {} } };
   }
 
   it("are two: the running one, and one for all who ask meanwhile", async () => {
     const { told, storage } = createStorage();
-    const first = overwriteFreed(storage).then(() => told.push("first"));
-    const rest = [1, 2, 3].map(() => overwriteFreed(storage).then(() => told.push("rest")));
+    const first = scrub(storage).then(() => told.push("first"));
+    const rest = [1, 2, 3].map(() => scrub(storage).then(() => told.push("rest")));
     await Promise.all([first, ...rest]);
 
     expect(told).toEqual(["done", "first", "done", "rest", "rest", "rest"]);
@@ -155,21 +154,21 @@ describe("overwritings at once", () => {
 
   it("do not share the failure of the running one, and the next one begins anew", async () => {
     const { told, storage } = createStorage([2]);
-    const first = overwriteFreed(storage);
-    const next = overwriteFreed(storage);
+    const first = scrub(storage);
+    const next = scrub(storage);
 
     await expect(first).rejects.toThrow("the disk is full");
     await next;
-    await overwriteFreed(storage);
+    await scrub(storage);
     expect(told).toEqual(["done", "done"]);
   });
 
   it("take no more room than those one after another, and leave no filler", async () => {
-    for (let time = 0; time < 3; time++) await files.overwrite();
+    for (let time = 0; time < 3; time++) await files.scrub();
     const before = size();
     for (let n = 0; n < 40; n++) add(`${EVE} ${n}`, "letters");
     files.sql.rows("DROP TABLE letters");
-    await Promise.all(Array.from({ length: 20 }, () => files.overwrite()));
+    await Promise.all(Array.from({ length: 20 }, () => files.scrub()));
 
     expect(files.count(EVE)).toBe(0);
     expect(size() - before).toBeLessThan(100);
