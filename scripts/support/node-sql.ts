@@ -1,7 +1,7 @@
 /** The session's SQL interface over Node's SQLite, in memory or in files. Transactions nest as savepoints, as in the object's storage. */
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { EMPTY_FILLER } from "../../src/lib/scrub/filler.ts";
-import { type ScrubbedTables, scrub } from "../../src/lib/scrub/scrub.ts";
+import { type ScrubOptions, scrub } from "../../src/lib/scrub/scrub.ts";
 import type { SqlRow, SqlValue } from "../../src/lib/sql-row.ts";
 import type { Sql } from "../../src/session/log/sql.ts";
 
@@ -13,7 +13,7 @@ interface NodeSqlOptions {
 }
 
 export interface NodeSql extends Sql {
-  scrub(tables?: ScrubbedTables): Promise<void>;
+  scrub(options?: ScrubOptions): Promise<unknown>;
   close(): void;
 }
 
@@ -69,7 +69,7 @@ export function createNodeSql({ maxPages = null, path }: NodeSqlOptions = {}): N
     transaction,
     isFull: () => maxPages !== null && countPages(database) > maxPages * 0.75,
     // A database in memory has no file.
-    scrub: async (tables) => (path === undefined ? database.exec(EMPTY_FILLER.join(";")) : scrub(storage, tables)),
+    scrub: async (options) => (path === undefined ? database.exec(EMPTY_FILLER.join(";")) : scrub(storage, options)),
     close: () => database.close(),
     wipe: async () => {
       prepared.clear();

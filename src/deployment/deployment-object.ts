@@ -20,7 +20,7 @@ export class DeploymentObject extends DurableObject<Env> {
     this.#deployment = openDeployment(createSyncSql(ctx.storage), {
       tell: (tenant, assigned) => tenantStub(env, tenant).setLimits(assigned),
       setAlarm: (at) => ctx.waitUntil(ctx.storage.setAlarm(at)),
-      scrub: () => scrub(ctx.storage, () => ["tenants"]),
+      scrub: () => scrub(ctx.storage),
       now: Date.now,
       log: createLog({ component: "deployment" }),
     });

@@ -22,7 +22,7 @@ export interface Deployment {
   readonly plans: TenantPlans;
   readonly assignments: Assignments;
   readonly pushes: LimitPushes;
-  readonly scrub: () => Promise<void>;
+  readonly scrub: () => Promise<unknown>;
 }
 
 /** What the object brings: how to reach tenants' objects, its alarm, and how to scrub what deleted rows left in its files. */

@@ -225,7 +225,7 @@ const deleteFile: Existing<"deleteFile"> = async (tenant, act, file) => {
   const removed = tenant.transaction(
     tenant.audited({ act, describe }, () => {
       if (!tenant.files.remove(file, Date.now())) return err<TenantError>({ code: "file_not_found", file });
-      tenant.upkeep.scrub.note("files");
+      tenant.upkeep.scrub.note();
       return ok(null);
     }),
   );

@@ -66,7 +66,7 @@ export class TenantObject extends DurableObject<Env> {
         }),
         own: bindImports(() => this.#tenant),
       },
-      scrub: (tables) => scrub(ctx.storage, tables),
+      scrub: (options) => scrub(ctx.storage, options),
       background: (work) => ctx.waitUntil(work),
       log: createLog({ component: "tenant" }),
     });

@@ -74,7 +74,7 @@ const remove: Existing<"deleteWebhookEndpoint"> = (tenant, act, id, condition) =
   const describe = () => toSubject("deleted", id);
   return changeEndpoint(tenant, { id, condition }, () =>
     tenant.audited({ act, describe }, () => {
-      if (webhooks.deliveries.forgetEndpoint(id)) scrub.note("webhook_deliveries", "webhook_endpoints");
+      if (webhooks.deliveries.forgetEndpoint(id)) scrub.note();
       return webhooks.endpoints.remove(id);
     })(),
   );

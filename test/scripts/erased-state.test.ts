@@ -51,6 +51,26 @@ async function plantKept({ call }: Client): Promise<string> {
   return path;
 }
 
+/** The content of a file that is text. */
+async function upload({ connection: { url, key } }: Client, name: string): Promise<string> {
+  const headers = { authorization: `Bearer ${key}`, "content-type": "text/plain" };
+  const answer = await fetch(`${url}/v1/files?name=${name}`, { method: "POST", headers, body: `of ${name}` });
+  return readId(await answer.json());
+}
+
+/** A session of an end user, with a file, and with the word in every text. */
+async function plantPerson(client: Client, word: string): Promise<string> {
+  const { call } = client;
+  const input = { end_user: word, title: `title ${word}`, external_id: `external ${word}`, metadata: { note: word } };
+  const path = `/v1/sessions/${readId(await call("POST", "/v1/sessions", input))}`;
+  const content = [
+    { type: "text", text: `said ${word}` },
+    { type: "file", file_id: await upload(client, word) },
+  ];
+  await call("POST", `${path}/messages`, { content, run: false });
+  return path;
+}
+
 /** A session with calls for the end user, which was given to another one since. */
 async function plantGiven({ call }: Client, endUser: string): Promise<void> {
   const path = `/v1/sessions/${readId(await call("POST", "/v1/sessions", { end_user: endUser }))}`;
@@ -156,6 +176,72 @@ test(
     await untilDone(() => client.call("GET", `/v1/erasures/${id}`));
 
     await untilOverwritten();
+  },
+  SECONDS,
+);
+
+test(
+  "the state of a server holds nothing of many erased end users among others, whose tables SQLite has split into pages, and keeps all of the others",
+  async () => {
+    const client = await newTenant();
+    const { call } = client;
+    const people = Array.from({ length: 60 }, (_, n) => ({ n, word: n % 3 === 0 ? `${KEPT}${n}` : plant(`person${n}x`) }));
+    const kept: string[] = [];
+    for (let from = 0; from < people.length; from += 10)
+      await Promise.all(
+        people.slice(from, from + 10).map(async ({ n, word }) => {
+          const path = await plantPerson(client, word);
+          if (n % 3 === 0) kept.push(path);
+        }),
+      );
+    const erased = people.filter(({ n }) => n % 3 !== 0);
+    for (let from = 0; from < erased.length; from += 10)
+      await Promise.all(
+        erased.slice(from, from + 10).map(async ({ word }) => {
+          const { id } = z.object({ id: z.string() }).parse(await call("DELETE", `/v1/end-users/${word}`));
+          await untilDone(() => call("GET", `/v1/erasures/${id}`));
+        }),
+      );
+
+    await untilOverwritten();
+    expect(kept.length).toBe(20);
+    for (const path of kept) expect(JSON.stringify(await call("GET", `${path}/messages`))).toContain(KEPT);
+    const { data } = z.object({ data: z.array(z.object({ name: z.string() })) }).parse(await call("GET", "/v1/files?limit=100"));
+    expect(data.map(({ name }) => name).filter((name) => name.startsWith(KEPT)).length).toBe(20);
+  },
+  SECONDS,
+);
+
+test(
+  "the state of a server holds nothing of many redacted messages among others, and keeps the others",
+  async () => {
+    const client = await newTenant();
+    const { call } = client;
+    const path = `/v1/sessions/${readId(await call("POST", "/v1/sessions", {}))}`;
+    const toWord = (n: number): string => (n % 5 === 0 ? `${KEPT}${n}x` : plant(`redacted${n}x`));
+    const items = Array.from({ length: 200 }, (_, n) => ({ role: "user", content: `${toWord(n)} ${"said long ago ".repeat(20)}` }));
+    const sent = await Promise.all(
+      [0, 100].map((from) => call("POST", `${path}/messages/batch`, { items: items.slice(from, from + 100) })),
+    );
+    await call("GET", `${path}/recall?q=long`);
+    const ids = sent.flatMap((answer) =>
+      z
+        .object({ data: z.array(z.object({ id: z.string() })) })
+        .parse(answer)
+        .data.map(({ id }) => id),
+    );
+    const stored = z.object({ data: z.array(z.object({ id: z.string(), content: z.unknown() })) });
+    const page = async () => {
+      const read = stored.parse(await call("GET", `${path}/messages?limit=200&order=asc`)).data;
+      return read.map(({ id, content }) => ({ id, text: JSON.stringify(content) }));
+    };
+    const gone = (await page()).filter(({ text }) => text.includes(MARK));
+    expect([ids.length, gone.length]).toEqual([200, 160]);
+    for (let from = 0; from < gone.length; from += 20)
+      await Promise.all(gone.slice(from, from + 20).map(({ id }) => call("POST", `${path}/messages/${id}/redact`, {})));
+
+    await untilOverwritten();
+    expect((await page()).filter(({ text }) => text.includes(KEPT)).length).toBe(40);
   },
   SECONDS,
 );

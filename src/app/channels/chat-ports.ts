@@ -88,7 +88,7 @@ export interface ChatDeps {
   /** Fetches a file of the platform and stores it as one of the tenant's. The same `key` stores it once. */
   readonly takeFile: (input: TakenFile) => Promise<Result<Part, { readonly reason: string }>>;
   /** Removes what deleted rows left. */
-  readonly scrub: () => Promise<void>;
+  readonly scrub: () => Promise<unknown>;
   readonly log: Log;
 }
 

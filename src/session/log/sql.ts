@@ -11,7 +11,7 @@ export interface Sql {
   /** Empties the whole database, file contents included. */
   wipe(): Promise<void>;
   /** Overwrites what deleted rows have left in the files, as far as the engine allows: free pages and the write-ahead log. */
-  scrub(): Promise<void>;
+  scrub(): Promise<unknown>;
   /** True when so little room is left that nothing new may begin. What is under way can still be recorded to its end. */
   isFull(): boolean;
 }

@@ -3,9 +3,6 @@ import { readPersonName } from "../../app/channels/chat-api";
 import type { ChannelSettings } from "../../contract/channel";
 import type { SyncSql } from "../../lib/sync-sql";
 
-/** What `forgetPerson` changes. */
-export const TABLES_OF_PEOPLE = ["channels", "channel_users", "pairing_guesses", "channel_log"];
-
 interface Person {
   /** The name of the end user, which begins with the platform. */
   readonly endUser: string;

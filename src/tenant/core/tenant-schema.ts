@@ -8,7 +8,7 @@ import type { SyncSql } from "../../lib/sync-sql";
 import { CHANNEL_LOG_PEOPLE, CHANNEL_TABLES } from "../channels/channel-tables";
 import { RETENTION_TABLES } from "../erasure/retention-tables";
 import { LEFT_CHAT_TABLES, SESSION_CHAT_TABLES } from "../erasure/session-chats";
-import { SCRUB_TABLES } from "../erasure/tenant-scrub";
+import { SCRUB_TIMES } from "../erasure/tenant-scrub";
 import { BUDGET_TABLES } from "../limits/budget-tables";
 import { LIMIT_TABLES } from "../limits/limit-tables";
 import { PLACEMENT_TABLES } from "../shared/placement-store";
@@ -55,7 +55,7 @@ const migrations: readonly (readonly string[])[] = [
   SESSION_CHAT_TABLES,
   LEFT_CHAT_TABLES,
   CHANNEL_LOG_PEOPLE,
-  SCRUB_TABLES,
+  SCRUB_TIMES,
 ];
 
 /** Reads without creating anything: clients can address an object by a made-up name, and that object must stay empty. */

@@ -14,7 +14,7 @@ import type { PolicyChoice } from "../../context/policy-choice";
 import type { CredentialView } from "../../contract/credential";
 import { startTimer } from "../../lib/timer";
 import { type ChannelLog, createChannelLog } from "../channels/channel-log";
-import { forgetPerson, TABLES_OF_PEOPLE } from "../channels/channel-people";
+import { forgetPerson } from "../channels/channel-people";
 import { type ChannelStore, createChannelStore } from "../channels/channel-store";
 import { createPairingStore, type PairingStore } from "../channels/pairing";
 import { type CredentialStore, createCredentialStore } from "../credentials/credential-store";
@@ -189,7 +189,7 @@ export class Tenant {
   forgetPerson(endUser: string): void {
     const { exports, scrub } = this.upkeep;
     const person = { endUser, digest: this.digestEndUser(endUser), unlisted: () => exports.endOfChannels() };
-    if (forgetPerson(this.#deps.sql, person)) scrub.noteNow(...TABLES_OF_PEOPLE);
+    if (forgetPerson(this.#deps.sql, person)) scrub.noteNow();
   }
 
   /** Runs `body` in a transaction, with the digest of the external id. */

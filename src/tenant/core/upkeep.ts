@@ -15,7 +15,7 @@ import type { ExportSource } from "../../app/transfer/build-part";
 import type { SendWebhook } from "../../app/webhook-api";
 import type { AuditLog } from "../../audit/audit-log";
 import type { SessionId, TenantId } from "../../domain/ids";
-import type { ScrubbedTables } from "../../lib/scrub/scrub";
+import type { Scrubbed, ScrubOptions } from "../../lib/scrub/scrub";
 import { auditErasures } from "../erasure/audit-erasures";
 import { createErasures, type Erasures } from "../erasure/erasures";
 import { createRetention, type Retention } from "../erasure/retention";
@@ -52,7 +52,7 @@ export interface UpkeepDeps extends TransferWorld {
   /** Null when the deployment stores no files. */
   readonly exportStore: (tenant: TenantId) => ExportStore | null;
   /** Removes what deleted rows left in the object's files. */
-  readonly scrub: (tables: ScrubbedTables) => Promise<void>;
+  readonly scrub: (options: ScrubOptions) => Promise<Scrubbed>;
   readonly sendWebhook: SendWebhook;
   readonly requests: OutcomeStore<string>;
   readonly events: Pick<TenantEvents, "append">;
@@ -103,7 +103,7 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
     const ended = sql.transaction(() => {
       files.release(session, Date.now());
       const removed = files.listRemovedFor(session);
-      if (removed.length > 0) scrub.note("files");
+      if (removed.length > 0) scrub.note();
       return removed;
     });
     const pending = await fileRemoval.remove(ended);
@@ -119,7 +119,7 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
   const scrub = createTenantScrub({ sql, scrub: deps.scrub, alarm: { get, set }, now: Date.now, log });
   const chats = createSessionChats({
     ...{ sql, tenant, log, chats: deps.chats, isDeleted: deps.isDeleted },
-    noteScrub: () => scrub.note("session_chats", "left_chats", "channel_log"),
+    noteScrub: scrub.note,
     alarm: { get, set },
     now: Date.now,
   });
@@ -132,7 +132,7 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
     listSettings: deps.listSettings,
     store: () => deps.exportStore(tenant()),
     isDeleted: deps.isDeleted,
-    noteScrub: () => scrub.note("exports"),
+    noteScrub: scrub.note,
     events: deps.events,
     alarm: { get, set },
     now: Date.now,
@@ -160,7 +160,7 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
   });
   const begun = (session: SessionId): void => {
     exports.takeOut(session, null);
-    if (webhooks.deliveries.forgetSession(session)) scrub.note("webhook_deliveries");
+    if (webhooks.deliveries.forgetSession(session)) scrub.note();
   };
   const usageOutbox = createUsageOutbox({
     sql,
@@ -172,7 +172,7 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
   });
   /** Call it inside a transaction. */
   const forget: UsageOutbox["forget"] = (endUser) => {
-    if (deps.erasedUsage.isNamed(endUser)) scrub.noteNow("usage_names");
+    if (deps.erasedUsage.isNamed(endUser)) scrub.noteNow();
     usageOutbox.forget(endUser);
   };
   const erasures = createErasures({
@@ -180,7 +180,7 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
     alarm: { get, set },
     erase,
     begun,
-    noteScrub: scrub.noteAll,
+    noteScrub: scrub.note,
     ...auditErasures(deps.audit, deps.events),
     ended: (session) => deps.events.append({ at: Date.now(), type: "session.erased", data: { id: session } }),
     readLabels,

@@ -27,7 +27,6 @@ const KEPT = new Set([
   "admin_acts",
   "scrub",
   "scrub_due",
-  "scrub_tables",
 ]);
 const EXPORT_TABLES = ["exports", "export_parts", "export_sessions"];
 /** What the erasures of the sessions need. It goes last. */
