@@ -1,6 +1,7 @@
 /** Stores content: texts of any size, in rows well under the platform's 2 MB, which a local run does not enforce. */
 import { takeHead } from "../../context/tool-results";
 import type { BodyId } from "../../domain/ids";
+import { toFiller } from "../../lib/scrub/filler";
 import type { Sql } from "./sql";
 
 /** UTF-16 units in a row. Each takes at most three bytes, so a row has at most 1.5 MB. */
@@ -31,11 +32,9 @@ export function writeBody(sql: Sql, body: NewBody): void {
 }
 
 /** A deleted row leaves its bytes in the page. So they are overwritten first, in place, with the same number of bytes. */
-export const overwritten = (column: string): string => `printf('%.*c', length(CAST(${column} AS BLOB)), 'x')`;
-
 export function deleteBodies(sql: Sql, ids: readonly BodyId[]): void {
   for (const id of ids) {
-    sql.all(`UPDATE bodies SET text = ${overwritten("text")} WHERE id = ?`, id);
+    sql.all(`UPDATE bodies SET text = ${toFiller("text")} WHERE id = ?`, id);
     sql.all("DELETE FROM bodies WHERE id = ?", id);
   }
 }

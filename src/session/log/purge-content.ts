@@ -7,7 +7,8 @@ import type { CoveredRange } from "../../domain/compaction-events";
 import type { StoredEvent } from "../../domain/events";
 import type { BodyId, ItemId, OverlayId } from "../../domain/ids";
 import { type CommittedSummary, type Quotation, toReadRanges } from "../../domain/summary-sources";
-import { deleteBodies, overwritten, readBodies } from "./bodies";
+import { toFiller } from "../../lib/scrub/filler";
+import { deleteBodies, readBodies } from "./bodies";
 import { readCompactions } from "./compaction-rows";
 import { remakeIndex } from "./recall-step";
 import type { Sql } from "./sql";
@@ -24,7 +25,7 @@ const EVERYTHING = { after: 0, limit: Number.MAX_SAFE_INTEGER, order: "asc" } as
 export function purgeContent(sql: Sql, { item, position, texts = findReadingSummaries(sql, [position]) }: Redacted): void {
   deleteBodies(sql, [item, ...texts, ...readArtifacts(sql, position), ...passingTexts(sql)]);
   // Held outcomes stay without their text: their model calls must still be recorded in the ledger.
-  const blank = `json_replace(outcome, '$.text', ${overwritten("json_extract(outcome, '$.text')")})`;
+  const blank = `json_replace(outcome, '$.text', ${toFiller("json_extract(outcome, '$.text')")})`;
   sql.all(`UPDATE pending_outcomes SET outcome = ${blank} WHERE json_extract(outcome, '$.text') IS NOT NULL`);
   sql.all("UPDATE pending_outcomes SET outcome = json_replace(outcome, '$.text', '')");
   remakeIndex(sql);

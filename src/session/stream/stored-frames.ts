@@ -1,5 +1,5 @@
 /** The stored frames of the live stream: packs of lines, and the reserved offsets. */
-import { overwritten } from "../log/bodies";
+import { toFiller } from "../../lib/scrub/filler";
 import { hasSchema, readMeta, writeMeta } from "../log/log-schema";
 import type { Sql } from "../log/sql";
 import { type FrameLine, formatLine, parseLine } from "./frames";
@@ -86,7 +86,7 @@ export class StoredFrames {
   /** Deletes everything up to `offset`, and overwrites it first. */
   deleteTo(offset: number): void {
     const torn = this.sql.all<Pack>("SELECT first, last, at, lines FROM frames WHERE first <= ? AND last > ?", offset, offset)[0];
-    this.sql.all(`UPDATE frames SET lines = ${overwritten("lines")} WHERE first <= ?`, offset);
+    this.sql.all(`UPDATE frames SET lines = ${toFiller("lines")} WHERE first <= ?`, offset);
     this.sql.all("DELETE FROM frames WHERE first <= ?", offset);
     const rest = torn?.lines.split("\n").slice(offset + 1 - torn.first) ?? [];
     if (torn) this.#insert({ ...torn, first: offset + 1, lines: rest.join("\n") });
