@@ -283,7 +283,7 @@ export const branches: readonly Mutant[] = [
     name: "the index keeps the terms of a redacted message",
     breaks: "I31: what was redacted is nowhere",
     file: "src/session/log/purge-content.ts",
-    find: "  remakeIndex(sql);\n",
+    find: "  remakeIndex(sql, used);\n",
     replace: "",
     tests: REDACTION,
   },

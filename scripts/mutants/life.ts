@@ -16,7 +16,7 @@ export const life: readonly Mutant[] = [
     name: "what was deleted during an overwriting counts as overwritten",
     breaks: "docs/erasing-people.md: the tenant's object writes over what was deleted",
     file: "src/tenant/erasure/tenant-scrub.ts",
-    find: 'sql.rows("DELETE FROM scrub_due WHERE noted = ?", due.noted);',
+    find: 'sql.rows("DELETE FROM scrub_due WHERE noted = ?", noted);',
     replace: 'sql.rows("DELETE FROM scrub_due");',
     tests: ["test/tenant/tenant-scrub.test.ts"],
   },

@@ -50,6 +50,7 @@ export function createNodeSql({ maxPages = null, path }: NodeSqlOptions = {}): N
       depth--;
     }
   };
+  const usedBytes = (): number => countPages(database) * PAGE_BYTES;
   const storage = {
     sql: {
       exec: <Row extends SqlRow>(statement: string, ...params: SqlValue[]) => {
@@ -57,7 +58,7 @@ export function createNodeSql({ maxPages = null, path }: NodeSqlOptions = {}): N
         return { toArray: () => rows };
       },
       get databaseSize() {
-        return countPages(database) * PAGE_BYTES;
+        return usedBytes();
       },
     },
     transactionSync: transaction,
@@ -67,6 +68,7 @@ export function createNodeSql({ maxPages = null, path }: NodeSqlOptions = {}): N
     all,
     script: (statements) => database.exec(statements),
     transaction,
+    usedBytes,
     isFull: () => maxPages !== null && countPages(database) > maxPages * 0.75,
     // A database in memory has no file.
     scrub: async (options) => (path === undefined ? database.exec(EMPTY_FILLER.join(";")) : scrub(storage, options)),

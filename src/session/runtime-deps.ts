@@ -42,7 +42,7 @@ export interface RuntimeDeps {
   /** Absent: nothing is announced. */
   readonly announcements?: (tenant: TenantId) => AnnouncementPort;
   /** The chats of channels. Absent: no session belongs to one. */
-  readonly chats?: (address: ChatAddress) => Pick<ChatApi, "follow">;
+  readonly chats?: (address: ChatAddress) => Pick<ChatApi, "follow" | "scrub">;
   /** True while the tenant is suspended: no model is asked then. An answer may be some seconds old. */
   readonly isSuspended: (tenant: TenantId) => Promise<boolean>;
   /** Absent: no tenant has limits. */

@@ -231,6 +231,7 @@ export class ChatWorld {
     const known = this.lives.get(session);
     if (known) return known;
     const life = new Life(createNodeSql());
+    life.scrubChat = async () => this.chat.scrub();
     life.follow = async (_, turn) => this.chat.follow(turn);
     this.lives.set(session, life);
     return life;

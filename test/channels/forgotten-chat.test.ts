@@ -59,6 +59,27 @@ function tryAgain({ store, session }: ReturnType<typeof plantChat>): void {
   });
 }
 
+it("of messages that were handled, once it is scrubbed after a redaction, however many there were; what waits stays", async () => {
+  const { store, session } = plantChat();
+  const { place } = toMessage("");
+  const toText = (n: number) => `zqhandled${String(n).padStart(4, "0")}q ${"words ".repeat(n % 40)}`;
+  for (let n = 0; n < 300; n++) {
+    store.transaction(() => {
+      store.deliveries.add(toMessage(toText(n)), { session, at: 1 });
+      store.parts.add({ operation: `h${n}`, session, turn: null, place, markdown: toText(n), buttons: [], edits: null, is_first: true }, 1);
+    });
+    // Some wait for long, so that others lie around them.
+    if (n % 7 !== 0) store.transaction(() => store.parts.remove(`h${n}`));
+  }
+  for (let n = 0; n < 290; n++) store.transaction(() => store.deliveries.remove(n + 2));
+  for (let n = 0; n < 290; n++) if (n % 7 === 0) store.transaction(() => store.parts.remove(`h${n}`));
+
+  await files.scrub();
+
+  const left = [...files.find(/zqhandled\d{4}q/g)].toSorted();
+  expect(left).toEqual(Array.from({ length: 10 }, (_, n) => toText(290 + n).slice(0, 14)));
+});
+
 it("when its session is erased", async () => {
   const { store, session } = plantChat();
   expect(files.count(MARK)).toBeGreaterThanOrEqual(9);

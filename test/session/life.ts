@@ -135,6 +135,7 @@ export class Life {
   isSuspended = false;
   /** The chat that the session belongs to, if it was opened by one. */
   follow: ChatApi["follow"] = async () => {};
+  scrubChat: ChatApi["scrub"] = async () => {};
   /** The value of every random draw. */
   chance = 0;
   models: ModelDirectory = { resolve: async () => SPEC };
@@ -174,7 +175,7 @@ export class Life {
       files: () => ({ keep: async () => {} }),
       budgets: () => this.budgets,
       ...(announcements && { announcements: () => announcements }),
-      chats: () => ({ follow: (address, turn) => this.follow(address, turn) }),
+      chats: () => ({ follow: (address, turn) => this.follow(address, turn), scrub: (address) => this.scrubChat(address) }),
       isSuspended: async () => this.isSuspended,
       acts: () => ({ record: (session, acts) => this.acts.record(session, acts) }),
       usageArchive: () => ({

@@ -1,8 +1,6 @@
 /** An index that is made anew leaves no byte of its terms in the files of the session's object, however large it was. */
 import { afterEach, beforeEach, expect, test } from "vitest";
-import type { SqlRow, SqlValue } from "../../src/lib/sql-row";
-import { RECALL_STEP, remakeIndex } from "../../src/session/log/recall-step";
-import type { Sql } from "../../src/session/log/sql";
+import { beginDeletion, RECALL_STEP, remakeIndex } from "../../src/session/log/recall-step";
 import { type ObjectFiles, openObjectFiles } from "../support/object-files";
 
 const MARK = "zqunforgettable";
@@ -14,11 +12,7 @@ beforeEach(() => {
 afterEach(() => files.remove());
 
 test.each([10, 5_000])("of %d passages", async (passages) => {
-  const { sql: database } = files;
-  const sql: Pick<Sql, "all" | "script"> = {
-    all: <Row extends SqlRow>(query: string, ...params: SqlValue[]) => [...database.rows<Row>(query, ...params)],
-    script: files.script,
-  };
+  const { sql: database, session: sql } = files;
   sql.script(`CREATE TABLE items (meta TEXT); CREATE TABLE meta (key TEXT, value TEXT); ${RECALL_STEP}`);
   database.transaction(() => {
     for (let passage = 0; passage < passages; passage++) {
@@ -29,7 +23,7 @@ test.each([10, 5_000])("of %d passages", async (passages) => {
   });
   expect(files.count(MARK)).toBeGreaterThan(0);
 
-  database.transaction(() => remakeIndex(sql));
+  database.transaction(() => remakeIndex(sql, beginDeletion(sql)));
   await files.scrub();
 
   expect(files.count(MARK)).toBe(0);

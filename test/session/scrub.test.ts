@@ -8,7 +8,7 @@ import { ringAlarm } from "../../src/session/alarm";
 import type { Sql } from "../../src/session/log/sql";
 import { createFaultySql, WriteFailedError } from "../support/faulty-sql";
 import { findId } from "./contents";
-import { CALLER, Life, settle } from "./life";
+import { CALLER, Life, SPEC, settle } from "./life";
 import { say } from "./talk";
 
 const SECRET = "hunter2";
@@ -175,5 +175,49 @@ describe("a redaction whose write fails", () => {
     expect(life.runtime.buffer.read(0, 1_000)).not.toEqual([]);
     expect(await life.service.redact(CALLER, message)).toMatchObject({ ok: true });
     expect(stored(life)).not.toContain("noted");
+  });
+});
+
+describe("the chat that a redacted message came through", () => {
+  const CHAT = { channel: "support", conversation: "chat:c1" };
+  async function spokenInChat(): Promise<{ readonly life: Life; readonly asked: unknown[]; away: boolean }> {
+    const life = new Life();
+    const world = { life, asked: [] as unknown[], away: false };
+    life.scrubChat = async (address) => {
+      world.asked.push(address);
+      if (world.away) throw new Error("away");
+    };
+    await life.service.open(CALLER, {
+      model: SPEC.id,
+      policy: "oneclaw",
+      system: null,
+      tools: null,
+      title: null,
+      metadata: {},
+      chat: CHAT,
+    });
+    await settle();
+    await say(life, SECRET, "noted");
+    return world;
+  }
+
+  test("is asked to remove what it left, once", async () => {
+    const { life, asked } = await spokenInChat();
+    expect(await redact(life)).toMatchObject({ ok: true });
+    expect([asked, life.runtime.jobs.get("scrub")]).toEqual([[{ tenant: CALLER.tenant, ...CHAT }], null]);
+  });
+
+  test("is asked again by the alarm while it is out of reach, and the redaction is answered before", async () => {
+    const world = await spokenInChat();
+    const { life, asked } = world;
+    world.away = true;
+    expect(await redact(life)).toMatchObject({ ok: true });
+    expect(life.log.lines).toContainEqual(expect.objectContaining({ event: "chat_not_scrubbed" }));
+    await ringUntilDue(life);
+    expect([asked.length, life.runtime.jobs.get("scrub") === null]).toEqual([2, false]);
+
+    world.away = false;
+    await ringUntilDue(life);
+    expect([asked.length, life.runtime.jobs.get("scrub")]).toEqual([3, null]);
   });
 });

@@ -149,8 +149,12 @@ export class People {
     const { data } = random.pick(buttons);
     stats.count("buttons pressed");
     const conversation = this.#toConversation(place, user);
-    for (const each of this.written) if (each.conversation === conversation) this.forgotten.add(each.mark);
-    void platform.deliver([this.#deliver(this.#next(), { place, user }, { type: "button", message: id, data })]);
+    const forget = (): void => {
+      for (const each of this.written) if (each.conversation === conversation) this.forgotten.add(each.mark);
+    };
+    forget();
+    // A press that comes late erases what was written after it and came before it.
+    void platform.deliver([this.#deliver(this.#next(), { place, user }, { type: "button", message: id, data })]).then(forget);
   }
 
   /** Once nothing fails any more, every question is answered. Returns how many new ones there were. */

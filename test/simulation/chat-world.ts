@@ -336,6 +336,7 @@ export class ChatWorld {
           tools: () => ({ needsApproval: async () => true, run: async () => ({ output: "Paid.", failure: null }) }),
           chats: (address) => ({
             follow: (_, turn) => this.findChat(address).object.call(scope, "follow", ({ chat }) => chat.follow(turn)),
+            scrub: () => this.findChat(address).object.call(scope, "scrub", ({ chat }) => chat.scrub()),
           }),
         });
         return { scope, runtime, service: serveSession(runtime) };

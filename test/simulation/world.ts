@@ -268,6 +268,7 @@ export class World {
       transaction: guard(sql.transaction) as Sql["transaction"],
       wipe: guard(sql.wipe),
       scrub: guard(() => this.#scrub(scope)),
+      usedBytes: guard(sql.usedBytes),
       isFull: guard(sql.isFull),
     };
     return {

@@ -78,7 +78,7 @@ export function openMemoryTenant({
     },
     sendWebhook: world.sendWebhook ?? (async () => ({ status: null, failure: "unreachable", answer: null })),
     recordAdminActs: nothing,
-    scrub: async () => ({ rewritten: true }),
+    scrub: async () => ({ isComplete: true }),
     background: () => {},
     log: { info: () => {}, warn: () => {}, error: () => {} },
   });

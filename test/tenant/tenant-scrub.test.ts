@@ -6,7 +6,7 @@ import { createMigratedSql } from "./memory-sql";
 import { createTestClock } from "./support";
 
 const LATER = 15_000;
-const DONE = { rewritten: true };
+const DONE = { isComplete: true };
 
 function newWorld(scrubNow: (options: ScrubOptions) => Promise<Scrubbed>) {
   const sql = createMigratedSql();
@@ -83,7 +83,7 @@ describe("tables", () => {
       found.scrubs++;
       const rewritten = isRewriting();
       if (rewritten) found.rewritten.push(world.clock.now() - begun);
-      return { rewritten };
+      return { isComplete: rewritten };
     });
     const begun = world.clock.now();
     const numbers = `WITH RECURSIVE rows (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM rows WHERE n < ${rows})`;
@@ -131,5 +131,24 @@ describe("tables", () => {
     clock.advance(86_400_000 - LATER);
     await scrub.run();
     expect([found.rewritten, scrub.nextDue()]).toEqual([[86_400_000], null]);
+  });
+
+  it("wait as long again when something is deleted during each scrub", async () => {
+    const rewritten: number[] = [];
+    const world = newWorld(async ({ isRewriting = () => true }) => {
+      world.scrub.note();
+      const isComplete = isRewriting();
+      if (isComplete) rewritten.push(world.clock.now());
+      return { isComplete };
+    });
+    const { sql, clock, scrub } = world;
+    const numbers = "WITH RECURSIVE rows (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM rows WHERE n < 4000)";
+    sql.rows(`INSERT INTO ended_throwaways (session, ended_at) ${numbers} SELECT n, 1 FROM rows`);
+    scrub.note();
+    for (let time = 0; time < 40; time++) {
+      clock.advance(LATER);
+      await scrub.run();
+    }
+    expect(rewritten.length).toBe(5);
   });
 });

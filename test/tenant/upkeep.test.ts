@@ -100,7 +100,7 @@ function world(write: () => Promise<void>, eraseSession: Erase = eraseAtOnce) {
     erasedUsage: createErasedUsage(sql, NAMES),
     usageBound: createUsageBound(sql),
     fileStore: () => null,
-    scrub: async () => ({ rewritten: true }),
+    scrub: async () => ({ isComplete: true }),
     recordAdminActs: async () => {},
     sendWebhook: async () => ({ status: 200, failure: null, answer: "" }),
     requests: createRequests(sql),

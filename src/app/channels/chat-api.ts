@@ -73,4 +73,6 @@ export interface ChatApi {
    * order of `seq`, and one that is not beyond the last is known. A session that the chat does not have, or has erased, is ignored.
    */
   follow(address: ChatAddress, turn: ScheduledTurn): Promise<void>;
+  /** Removes what deleted texts left in the object's files: a message that came from the chat is redacted in its session. It can be repeated. */
+  scrub(address: ChatAddress): Promise<void>;
 }

@@ -66,6 +66,10 @@ export class Chat implements ChatHost {
     this.wake();
   }
 
+  async scrub(): Promise<void> {
+    await this.deps.scrub();
+  }
+
   alarmRang(): void {
     this.#alarmAt = null;
     try {

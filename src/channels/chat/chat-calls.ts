@@ -8,5 +8,6 @@ export const chatCalls = {
   receive: async (chat, address, deliveries) => chat.receive(address, deliveries),
   forgetSession: async (chat, _, session) => chat.forgetSession(session),
   empty: async (chat, _, at) => chat.empty(at),
+  scrub: async (chat) => chat.scrub(),
   follow: async (chat, _, turn) => chat.follow(turn),
 } satisfies ServedChat;

@@ -44,7 +44,7 @@ const SPACE_FACTOR = 3;
 const SPACE_OF_ROW = 200;
 
 /** An upper bound: a platform without `dbstat` does not say which pages a table has. */
-export function boundSpace(sql: Rows, table: string): number {
+function boundSpace(sql: Rows, table: string): number {
   const [row] = sql.rows(`SELECT * FROM "${table}" LIMIT 1`);
   if (!row) return 0;
   const lengths = Object.keys(row).map((column) => `coalesce(length(CAST("${column}" AS BLOB)), 0)`);

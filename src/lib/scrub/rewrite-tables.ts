@@ -16,11 +16,13 @@ export function listTables(sql: Rows): readonly string[] {
 }
 
 /**
- * Call it inside a transaction that does nothing else, when filler has taken the pages that were freed last. No trigger of another table may
- * name one of these. `usedBytes`: the space that the database has in use, without free pages. Returns how many bytes were copied.
+ * Writes all tables anew: a page that one of them frees may go to another. Call it inside a transaction that does nothing else, when filler has
+ * taken the pages that were freed last. `usedBytes`: the space that the database has in use, without free pages. Returns how many bytes it
+ * wrote, without filler.
  */
-export function rewriteTables(sql: Rows, tables: readonly string[], usedBytes: () => number): number {
+export function rewriteTables(sql: Rows, usedBytes: () => number): number {
   const before = usedBytes();
+  const tables = listTables(sql);
   const old = tables.map((name) => ({ name, statements: readSchema(sql, name) }));
   const sequences = readSequences(sql, tables);
   for (const { name, statements } of old) copyTable(sql, name, statements[0]?.sql ?? "");
@@ -28,10 +30,11 @@ export function rewriteTables(sql: Rows, tables: readonly string[], usedBytes: (
   for (const { name } of old) sql.rows(`DROP TABLE "${name}"`);
   // Indexes are made in the pages that are free then.
   sql.rows(fillFreed(before + copied - usedBytes()));
+  const filled = usedBytes();
   for (const { name } of old) sql.rows(`ALTER TABLE "${toCopy(name)}" RENAME TO "${name}"`);
   for (const { type, sql: statement } of old.flatMap(({ statements }) => statements)) if (type !== "table") sql.rows(statement);
   writeSequences(sql, sequences);
-  return copied;
+  return copied + usedBytes() - filled;
 }
 
 const toCopy = (table: string): string => `copy_of_${table}`;

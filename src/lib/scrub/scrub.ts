@@ -4,7 +4,7 @@
  */
 
 import type { SqlRow, SqlValue } from "../sql-row";
-import { boundSpace, CREATE_FILLER, insertFiller, LEAST_ROWS, toFillerRows } from "./filler";
+import { CREATE_FILLER, insertFiller, LEAST_ROWS, toFillerRows } from "./filler";
 import { listTables, rewriteTables } from "./rewrite-tables";
 import type { Rows } from "./table-schema";
 
@@ -20,14 +20,14 @@ interface ScrubbedStorage {
 export interface ScrubOptions {
   /** Called when the scrub begins. False: tables are left as they are. */
   readonly isRewriting?: () => boolean;
-  /** The most bytes of tables that are written anew. The object does nothing else meanwhile: some 4 s, and a memory that does not grow. */
+  /** Of a larger database no table is written anew: the object does nothing else meanwhile, some 4 s, and the copies need room. */
   readonly mostBytes?: number;
 }
 const MOST_BYTES = 256_000_000;
 
 export interface Scrubbed {
-  /** True: the tables were written anew. */
-  readonly rewritten: boolean;
+  /** False: `isRewriting` has left the tables for later. */
+  readonly isComplete: boolean;
 }
 
 interface Scrub {
@@ -52,44 +52,37 @@ export function scrub(storage: ScrubbedStorage, options: ScrubOptions = {}): Pro
   return running;
 }
 
+/** The keys of the first filler, so that the next scrub after a failed one takes their place. */
+const FIRST_KEY = "1000000 + number";
+
 /**
  * Filler takes the pages that were freed last, so that no copy of a table begins in one. Its size makes SQLite copy its log and start it
  * again. Then the tables are written anew, and the log is written over to where it may have ended: behind the pages after which it is copied,
  * and behind the largest transaction. That is the one of the tables, one that left its filler, or one of the largest body. Each step is its own
- * commit.
+ * commit. A database that is emptied meanwhile needs none.
  */
-async function runScrub(storage: ScrubbedStorage, options: ScrubOptions): Promise<Scrubbed> {
-  const run = async (statement: string): Promise<number> => {
-    const rows = storage.sql.exec(statement).toArray().length;
-    await storage.sync();
-    return rows;
-  };
-  storage.sql.exec(CREATE_FILLER);
-  await run(insertFiller(LEAST_ROWS));
+async function runScrub(storage: ScrubbedStorage, { isRewriting = () => true, mostBytes = MOST_BYTES }: ScrubOptions): Promise<Scrubbed> {
   const sql: Rows = {
     rows: <Row extends SqlRow>(statement: string, ...params: SqlValue[]) => storage.sql.exec<Row>(statement, ...params).toArray(),
   };
-  const usedBytes = () => storage.sql.databaseSize;
-  const { isRewriting = () => true, mostBytes = MOST_BYTES } = options;
-  const { rewritten, copied } = storage.transactionSync(() => {
-    if (!isRewriting()) return { rewritten: false, copied: 0 };
-    const all = listTables(sql);
-    return { rewritten: true, copied: rewriteTables(sql, usedBytes() <= mostBytes ? all : listFitting(sql, all, mostBytes), usedBytes) };
+  const isEmptied = (): boolean => sql.rows("SELECT 1 FROM sqlite_master WHERE name = 'scrub'").length === 0;
+  const commit = async <T>(work: () => T): Promise<T | null> => {
+    if (isEmptied()) return null;
+    const done = storage.transactionSync(work);
+    await storage.sync();
+    return done;
+  };
+  if (listTables(sql).length === 0) return { isComplete: true };
+  sql.rows(CREATE_FILLER);
+  await commit(() => sql.rows(insertFiller(LEAST_ROWS, FIRST_KEY)));
+  const usedBytes = (): number => storage.sql.databaseSize;
+  const tables = await commit(() => {
+    const isComplete = isRewriting();
+    return { isComplete, written: isComplete && usedBytes() <= mostBytes ? rewriteTables(sql, usedBytes) : 0 };
   });
-  await storage.sync();
-  const rows = await run("DELETE FROM scrub RETURNING n");
+  const rows = await commit(() => sql.rows("DELETE FROM scrub RETURNING n").length);
   // Rows of its own: what is deleted meanwhile leaves filler for the next scrub.
-  await run(insertFiller(rows + toFillerRows(copied) + LEAST_ROWS, "-number"));
-  await run("DELETE FROM scrub WHERE n < 0");
-  return { rewritten };
-}
-
-/** As many tables as fit, the smallest first. */
-function listFitting(sql: Rows, tables: readonly string[], mostBytes: number): readonly string[] {
-  let room = mostBytes;
-  const sized = tables.map((name) => ({ name, bytes: boundSpace(sql, name) })).toSorted((one, other) => one.bytes - other.bytes);
-  return sized.flatMap(({ name, bytes }) => {
-    room -= bytes;
-    return room < 0 ? [] : [name];
-  });
+  await commit(() => sql.rows(insertFiller((rows ?? 0) + toFillerRows(tables?.written ?? 0) + LEAST_ROWS, "-number")));
+  await commit(() => sql.rows("DELETE FROM scrub WHERE n < 0"));
+  return { isComplete: tables?.isComplete ?? true };
 }

@@ -7,7 +7,7 @@ import { ok } from "../../lib/result";
 import { redactedTokens } from "../content";
 import { readRestoredAt } from "../log/log-schema";
 import { readStoredResults, type StoredResult } from "../log/purge-content";
-import { remakeIndex } from "../log/recall-step";
+import { beginDeletion, remakeIndex } from "../log/recall-step";
 import { readItemsAt } from "../recall/recall-reader";
 import { noteScrub, type ScrubHost, scrubDeleted } from "../scrub";
 import type { Session } from "../session";
@@ -66,9 +66,10 @@ async function expireResults(session: Session & ScrubHost, old: readonly StoredR
       position: item.position,
       tokens: redactedTokens({ ...item, expired: true }),
     }));
+    const used = beginDeletion(sql);
     const done = step.execute({ type: "ExpireResults", at: clock(), items });
     if (!done.ok) return done;
-    remakeIndex(sql);
+    remakeIndex(sql, used);
     purgedTo = session.buffer.purgeStored(null);
     noteScrub(session);
     return done;

@@ -15,6 +15,7 @@ export function createObjectSql(storage: DurableObjectStorage): Sql {
     transaction: (work) => storage.transactionSync(work),
     wipe: () => storage.deleteAll(),
     scrub: () => scrub(storage),
+    usedBytes: () => storage.sql.databaseSize,
     isFull: () => storage.sql.databaseSize > MAX_DATABASE_BYTES - RESERVED_BYTES,
   };
 }

@@ -10,7 +10,7 @@ import { type CommittedSummary, type Quotation, toReadRanges } from "../../domai
 import { toFiller } from "../../lib/scrub/filler";
 import { deleteBodies, readBodies } from "./bodies";
 import { readCompactions } from "./compaction-rows";
-import { remakeIndex } from "./recall-step";
+import { beginDeletion, remakeIndex } from "./recall-step";
 import type { Sql } from "./sql";
 
 type Redacted = Extract<StoredEvent, { type: "MessageRedacted" }>;
@@ -23,12 +23,13 @@ const EVERYTHING = { after: 0, limit: Number.MAX_SAFE_INTEGER, order: "asc" } as
  * drafts are deleted too.
  */
 export function purgeContent(sql: Sql, { item, position, texts = findReadingSummaries(sql, [position]) }: Redacted): void {
+  const used = beginDeletion(sql);
   deleteBodies(sql, [item, ...texts, ...readArtifacts(sql, position), ...passingTexts(sql)]);
   // Held outcomes stay without their text: their model calls must still be recorded in the ledger.
   const blank = `json_replace(outcome, '$.text', ${toFiller("json_extract(outcome, '$.text')")})`;
   sql.all(`UPDATE pending_outcomes SET outcome = ${blank} WHERE json_extract(outcome, '$.text') IS NOT NULL`);
   sql.all("UPDATE pending_outcomes SET outcome = json_replace(outcome, '$.text', '')");
-  remakeIndex(sql);
+  remakeIndex(sql, used);
 }
 
 /**

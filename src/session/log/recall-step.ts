@@ -18,22 +18,26 @@ export const RECALL_STEP = `
     WHERE json_extract(meta, '$.tool.execution') IS NOT NULL;
 `;
 
-/** The most space that the index takes for each byte of its blocks. */
-const SPACE_FACTOR = 2;
-
 /** The index's row id of a passage. */
 export const toRowId = (position: number, passage: number): number => position * MOST_PASSAGES + passage;
 
 /** The key of the index's watermark: the position up to which it is complete, as JSON (`session/recall/recall-index`). */
 export const WATERMARK = "recall_index";
 
+/** Call it in a transaction that deletes, before it does. Returns the space that is in use then. */
+export function beginDeletion(sql: Pick<Sql, "script" | "usedBytes">): number {
+  sql.script(EMPTY_FILLER.join(";"));
+  return sql.usedBytes();
+}
+
 /**
  * Empties the index. A deleted row of a contentless table is only marked: its terms stay until segments are merged,
- * which is work for the whole index at once. The next look-up builds the index again from the record, page by page.
+ * which is work for the whole index at once. The next look-up builds the index again from the record, page by page. `used`: the space that was
+ * in use when the deletion began (`beginDeletion`). Filler takes all pages that were freed since, so that those of earlier deletions are again
+ * the first that a scrub takes.
  */
-export function remakeIndex(sql: Pick<Sql, "all" | "script">): void {
-  const [held] = sql.all<{ bytes: number | null }>("SELECT sum(length(block)) AS bytes FROM recall_data");
-  sql.script(`${EMPTY_FILLER.join(";")}; DROP TABLE recall_terms; DROP TABLE recall`);
-  sql.script(`${fillFreed((held?.bytes ?? 0) * SPACE_FACTOR)}; ${INDEX}`);
+export function remakeIndex(sql: Pick<Sql, "all" | "script" | "usedBytes">, used: number): void {
+  sql.script("DROP TABLE recall_terms; DROP TABLE recall");
+  sql.script(`${fillFreed(used - sql.usedBytes())}; ${INDEX}`);
   sql.all("DELETE FROM meta WHERE key = ?", WATERMARK);
 }

@@ -12,6 +12,8 @@ export interface Sql {
   wipe(): Promise<void>;
   /** Overwrites what deleted rows have left in the files, as far as the engine allows: free pages and the write-ahead log. */
   scrub(): Promise<unknown>;
+  /** The space that the database has in use, in bytes, without free pages. Also inside a transaction. */
+  usedBytes(): number;
   /** True when so little room is left that nothing new may begin. What is under way can still be recorded to its end. */
   isFull(): boolean;
 }

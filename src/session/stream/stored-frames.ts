@@ -1,5 +1,5 @@
 /** The stored frames of the live stream: packs of lines, and the reserved offsets. */
-import { toFiller } from "../../lib/scrub/filler";
+import { insertFiller, toFiller, toFillerRows } from "../../lib/scrub/filler";
 import { hasSchema, readMeta, writeMeta } from "../log/log-schema";
 import type { Sql } from "../log/sql";
 import { type FrameLine, formatLine, parseLine } from "./frames";
@@ -83,11 +83,14 @@ export class StoredFrames {
     return pack ? pack.first + pack.lines.split("\n").findIndex((line) => line.includes(what)) - 1 : null;
   }
 
-  /** Deletes everything up to `offset`, and overwrites it first. */
+  /** Deletes everything up to `offset`, and overwrites it first. Filler takes the freed pages (`remakeIndex`). */
   deleteTo(offset: number): void {
+    const used = this.sql.usedBytes();
     const torn = this.sql.all<Pack>("SELECT first, last, at, lines FROM frames WHERE first <= ? AND last > ?", offset, offset)[0];
     this.sql.all(`UPDATE frames SET lines = ${toFiller("lines")} WHERE first <= ?`, offset);
     this.sql.all("DELETE FROM frames WHERE first <= ?", offset);
+    const freed = used - this.sql.usedBytes();
+    if (freed > 0) this.sql.all(insertFiller(toFillerRows(freed)));
     const rest = torn?.lines.split("\n").slice(offset + 1 - torn.first) ?? [];
     if (torn) this.#insert({ ...torn, first: offset + 1, lines: rest.join("\n") });
   }

@@ -49,10 +49,6 @@ export function closeTenant(sql: SyncSql, at: number): void {
 
 /** Removes the rest, when no session is left. An upload under way is still noted, so that its bytes are removed after its hour. */
 export function emptyTenant(sql: SyncSql): void {
-  sql.rows("DELETE FROM sessions");
-  for (const table of EXPORT_TABLES) sql.rows(`DELETE FROM ${table}`);
-  sql.rows("DELETE FROM session_chats");
-  sql.rows("DELETE FROM file_refs");
-  sql.rows("DELETE FROM file_keeps");
+  remakeTables(sql, ["sessions", ...EXPORT_TABLES, "session_chats", "file_refs", "file_keeps"]);
   sql.rows("DELETE FROM files WHERE state <> 'uploading'");
 }

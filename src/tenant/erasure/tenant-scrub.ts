@@ -13,13 +13,13 @@ import { armAlarm, type TenantAlarm } from "../shared/tenant-alarm";
 const WAIT_MS = 15_000;
 /**
  * Each row that is written anew is billed. So tables of many rows are written anew 25 ms a row after the first deletion, but within a day. Until
- * then free pages and the log are overwritten only.
+ * then free pages and the log are overwritten only. Rows are counted once for that.
  */
 const WAIT_MS_OF_ROW = 25;
 const LONGEST_WAIT_MS = 24 * 60 * 60 * 1_000;
 
-/** noted_at: the time of the first deletion that the scrub is for. */
-export const SCRUB_TIMES: readonly string[] = ["ALTER TABLE scrub_due ADD COLUMN noted_at INTEGER NOT NULL DEFAULT 0"];
+/** ready_at: when the tables may be written anew. */
+export const SCRUB_TIMES: readonly string[] = ["ALTER TABLE scrub_due ADD COLUMN ready_at INTEGER NOT NULL DEFAULT 0"];
 
 export interface TenantScrub {
   /** Call it inside the transaction that deletes. */
@@ -40,37 +40,41 @@ interface ScrubDeps {
   readonly log: Log;
 }
 
-type Due = { readonly due_at: number; readonly noted: number; readonly noted_at: number };
+type Due = { readonly due_at: number; readonly noted: number; readonly ready_at: number };
 
 export function createTenantScrub({ sql, scrub, alarm, now, log }: ScrubDeps): TenantScrub {
-  const find = (): Due | null => sql.rows<Due>("SELECT due_at, noted, noted_at FROM scrub_due")[0] ?? null;
+  const find = (): Due | null => sql.rows<Due>("SELECT due_at, noted, ready_at FROM scrub_due")[0] ?? null;
   const nextDue = (): number | null => find()?.due_at ?? null;
-  const note = (dueAt: number): void => {
-    const insert = "INSERT INTO scrub_due (one, due_at, noted, noted_at) VALUES (1, ?, 1, ?)";
-    sql.rows(`${insert} ON CONFLICT (one) DO UPDATE SET noted = noted + 1, due_at = min(due_at, excluded.due_at)`, dueAt, now());
-  };
   const countRows = (): number =>
     listTables(sql).reduce((sum, name) => sum + (sql.rows<{ n: number }>(`SELECT count(*) AS n FROM "${name}"`)[0]?.n ?? 0), 0);
-  /** When the tables may be written anew. */
-  const findReady = ({ noted_at }: Due): number => noted_at + Math.min(countRows() * WAIT_MS_OF_ROW, LONGEST_WAIT_MS);
-  const isReady = (): boolean => {
-    const due = find();
-    return due !== null && findReady(due) <= Math.max(now(), due.noted_at + WAIT_MS);
+  /** When the tables may be written anew for what is deleted from `at` on. Those of few rows do not wait. */
+  const findReady = (at: number): number => {
+    const wait = Math.min(countRows() * WAIT_MS_OF_ROW, LONGEST_WAIT_MS);
+    return wait <= WAIT_MS ? at : at + wait;
   };
+  const note = (dueAt: number): void => {
+    const again = "UPDATE scrub_due SET noted = noted + 1, due_at = min(due_at, ?) RETURNING noted";
+    if (sql.rows(again, dueAt).length > 0) return;
+    sql.rows("INSERT INTO scrub_due (one, due_at, noted, ready_at) VALUES (1, ?, 1, ?)", dueAt, findReady(now()));
+  };
+  async function runNow({ noted, ready_at }: Due): Promise<void> {
+    const begun = now();
+    sql.rows("UPDATE scrub_due SET due_at = ?", begun + WAIT_MS);
+    const { isComplete } = await scrub({ isRewriting: () => (find()?.ready_at ?? 0) <= now() });
+    if (!isComplete) return void sql.rows("UPDATE scrub_due SET due_at = ready_at WHERE noted = ?", noted);
+    sql.rows("DELETE FROM scrub_due WHERE noted = ?", noted);
+    // More was deleted meanwhile, unless another run has noted that already.
+    if (find()?.ready_at === ready_at) sql.rows("UPDATE scrub_due SET ready_at = ?", findReady(begun));
+  }
   return {
     note: () => note(now() + WAIT_MS),
     noteNow: () => note(now()),
     nextDue,
     resume: () => armAlarm(alarm, nextDue(), now),
     run: async () => {
-      const due = find();
-      if (!due || due.due_at > now()) return;
-      sql.rows("UPDATE scrub_due SET due_at = ?", now() + WAIT_MS);
       try {
-        const { rewritten } = await scrub({ isRewriting: isReady });
-        // More may have been deleted meanwhile.
-        if (rewritten) sql.rows("DELETE FROM scrub_due WHERE noted = ?", due.noted);
-        else sql.rows("UPDATE scrub_due SET due_at = ? WHERE noted = ?", findReady(due), due.noted);
+        const due = find();
+        if (due && due.due_at <= now()) await runNow(due);
       } catch (error) {
         log.warn("tenant.not_scrubbed", { error: toErrorName(error) });
       }

@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { remakeTables, toFiller } from "../../../src/lib/scrub/filler";
 import { scrub } from "../../../src/lib/scrub/scrub";
+import type { SqlRow, SqlValue } from "../../../src/lib/sql-row";
 import { type ObjectFiles, openObjectFiles } from "../../support/object-files";
 
 const [ADA, EVE] = ["zqunforgettable-ada", "zqunforgettable-eve"];
@@ -129,18 +130,68 @@ describe("a table", () => {
   });
 });
 
+describe("a scrub that fails", () => {
+  const failing = () =>
+    files.scrub({
+      isRewriting: () => {
+        throw new Error("the disk is full");
+      },
+    });
+
+  it("takes no more space, however often it is tried again, and the next one ends it", async () => {
+    add(ADA);
+    files.sql.rows("DELETE FROM people");
+    await expect(failing()).rejects.toThrow("the disk is full");
+    const once = files.session.usedBytes();
+    for (let time = 0; time < 3; time++) await expect(failing()).rejects.toThrow("the disk is full");
+    expect(files.session.usedBytes()).toBe(once);
+
+    await files.scrub();
+    expect([files.count(ADA), files.sql.rows("SELECT n FROM scrub")]).toEqual([0, []]);
+  });
+});
+
+describe("a database that is emptied", () => {
+  const listAll = () => files.sql.rows("SELECT name FROM sqlite_master");
+
+  it("during a scrub ends it, with those that wait, and nothing is made again", async () => {
+    add(ADA);
+    const scrubs = [files.scrub(), files.scrub(), files.scrub()];
+    await files.session.wipe();
+    await Promise.all(scrubs);
+    expect(listAll()).toEqual([]);
+  });
+
+  it("before a scrub needs none", async () => {
+    await files.session.wipe();
+    await files.scrub();
+    expect(listAll()).toEqual([]);
+  });
+});
+
 describe("scrubs at once", () => {
   /** A storage that notes when a scrub ends, and fails the statements that it is told to. */
   function createStorage(failing: readonly number[] = []) {
     const told: string[] = [];
     let statements = 0;
-    const exec = (statement: string) => {
+    const exec = <Row extends SqlRow>(statement: string, ...params: SqlValue[]) => {
       if (failing.includes(++statements)) throw new Error("the disk is full");
       if (statement.startsWith("DELETE FROM scrub WHERE")) told.push("done");
-      return { toArray: () => [] };
+      const rows = files.session.all<Row>(statement, ...params);
+      return { toArray: () => rows };
     };
-    const transactionSync = <T>(work: () => T): T => work();
-    return { told, storage: { sql: { exec, databaseSize: 0 }, transactionSync, sync: async () => {} } };
+    const { transaction: transactionSync, usedBytes } = files.session;
+    const storage = {
+      sql: {
+        exec,
+        get databaseSize() {
+          return usedBytes();
+        },
+      },
+      transactionSync,
+      sync: async () => {},
+    };
+    return { told, storage };
   }
 
   it("are two: the running one, and one for all who ask meanwhile", async () => {
