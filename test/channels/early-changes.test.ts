@@ -133,3 +133,30 @@ describe("a message that was edited after others were said", () => {
     expect(await readSaid(world)).toEqual([]);
   });
 });
+
+describe("a change of an older message whose edited text waits for a newer turn", () => {
+  /** The edited text waits, because the question's turn runs. */
+  async function edited(): Promise<ChatWorld> {
+    const world = new ChatWorld();
+    await world.receive(STEPS.message);
+    await world.answer("Good day.");
+    await world.receive(toMessage("How are you?", { id: "d7", message: "m7" }));
+    await world.receive(STEPS["first edit"]);
+    expect(world.life.runtime.state.queue.length).toBe(1);
+    return world;
+  }
+
+  it("deletes it", async () => {
+    const world = await edited();
+    await world.receive(STEPS.deletion);
+    await world.answer("I am well.");
+    expect(await readSaid(world)).toEqual(["assistant: Good day."]);
+  });
+
+  it("puts the newest text in its place", async () => {
+    const world = await edited();
+    await world.receive(STEPS["second edit"], DUPLICATE("second edit"));
+    await world.answer("I am well.");
+    expect(await readSaid(world)).toEqual(["assistant: Good day.", "user: Good evening."]);
+  });
+});

@@ -33,8 +33,10 @@ export async function applyEdit(task: Task, event: EditEvent): Promise<Worked> {
   const limited = await refuseRequest(task);
   if (limited) return limited;
   const { store } = task.chat.deps;
+  // The text of an older one that was edited before is the newest, but asks for no answer either.
+  const isAnswered = known.turn !== null;
   const isNewest = store.sessions.current() === known.session && store.messages.newest(known.session)?.key === known.key;
-  return isNewest || (await isQueued(task, known)) ? answerAgain(task, event, known) : replaceOlder(task, event, known);
+  return (isNewest && isAnswered) || (await isQueued(task, known)) ? answerAgain(task, event, known) : replaceOlder(task, event, known);
 }
 
 /** Its turn has not begun, so that nothing answers the first version yet. */
@@ -66,8 +68,9 @@ async function answerAgain(task: Task, event: EditEvent, known: KnownMessage): P
   const idempotency = toIdempotency(task.row.delivery, "edit");
   const inPlace = await api.editMessage(caller, { message: known.item, parts, tools: null, idempotency });
   // One that was waiting, or was taken back, is in no place: the edited message is a new one.
-  const isGone = !inPlace.ok && inPlace.error.code === "message_not_found";
-  const edited = isGone ? await api.submit(caller, { role: "user", parts, run: true, onBusy: "queue", tools: null, idempotency }) : inPlace;
+  const edited = isUnknown(inPlace)
+    ? await api.submit(caller, { role: "user", parts, run: true, onBusy: "queue", tools: null, idempotency })
+    : inPlace;
   if (!edited.ok)
     return edited.error.code === "turn_running" ? again(edited.error.code) : answerRefusal(task, toSessionRefusal(edited.error));
   const submitted = toSubmitted(edited.value);
@@ -82,8 +85,8 @@ async function answerAgain(task: Task, event: EditEvent, known: KnownMessage): P
 }
 
 async function replaceOlder(task: Task, event: EditEvent, known: KnownMessage): Promise<Worked> {
-  const redacted = await redact(task, known);
-  if (!redacted.ok) return redacted.error.code === "turn_running" ? again(redacted.error.code) : done();
+  const withdrawn = await withdraw(task, known);
+  if (!withdrawn.ok) return withdrawn.error.code === "turn_running" ? again(withdrawn.error.code) : done();
   const [api, caller] = connect(task, known.session);
   const idempotency = toIdempotency(task.row.delivery, "edit");
   const parts = [{ type: "text", text: event.text }] as const;
@@ -94,6 +97,20 @@ async function replaceOlder(task: Task, event: EditEvent, known: KnownMessage): 
   const { store, now } = task.chat.deps;
   // A later change is of what the message says now.
   return done(() => item && store.messages.put({ ...known, item, turn: null, changed_at: task.row.delivery.at }, now()));
+}
+
+const isUnknown = (outcome: Outcome<unknown>): boolean => !outcome.ok && outcome.error.code === "message_not_found";
+
+/** Ok: nothing of it is there any more. An edited text that waits in the queue was never recorded, so that it is cancelled. */
+async function withdraw(task: Task, known: KnownMessage): Promise<Outcome<unknown>> {
+  const redacted = await redact(task, known);
+  if (!isUnknown(redacted)) return redacted;
+  const [api, caller] = connect(task, known.session);
+  const cancelled = await api.cancelQueued(caller, known.item);
+  if (cancelled.ok) return cancelled;
+  // It may have been recorded in between.
+  const recorded = await redact(task, known);
+  return isUnknown(recorded) ? ok(null) : recorded;
 }
 
 async function redact(task: Task, known: KnownMessage): Promise<Outcome<unknown>> {
@@ -112,8 +129,8 @@ export async function applyDeletion(task: Task, event: DeletionEvent): Promise<W
   const [api, caller] = connect(task, known.session);
   // One that waits in the queue was never recorded.
   if (known.turn && store.turns.find(known.turn)) await api.stop(caller, { idempotency: null, turn: known.turn });
-  const redacted = await redact(task, known);
-  if (!redacted.ok && redacted.error.code === "turn_running") return again(redacted.error.code);
+  const withdrawn = await withdraw(task, known);
+  if (!withdrawn.ok && withdrawn.error.code === "turn_running") return again(withdrawn.error.code);
   return done(() => {
     store.messages.remove(known.key);
     // An edit that comes late is of a message that is gone.
