@@ -188,8 +188,11 @@ function checkReply({ world, people }: Found, { message, mark, report }: Begun):
   // The reply to a text that was changed ends where it was.
   if (notes.length > 0 || people.edits.has(message)) return checkPart(world, mark, seen);
   const expected = readWords(findText(report));
+  checkPart(world, mark, seen);
+  // A crash may lose the last words that people saw before they were stored, and where the answer to their message was lost too, they stay.
+  const compared = report.status === "interrupted" ? seen.slice(0, expected.length) : seen;
   violations.check(
-    seen.join() === expected.join(),
+    compared.join() === expected.join(),
     "I53",
     () => `of #${mark} (${report.status}) people see ${seen}, and the reply is ${expected}`,
   );
