@@ -239,4 +239,12 @@ export const chats: readonly Mutant[] = [
     replace: "const isAnswered = true;",
     tests: ["test/channels/early-changes.test.ts"],
   },
+  {
+    name: "a forgotten conversation forgets which messages were deleted before they came",
+    breaks: "a deleted message is not read (docs/chat-object.md)",
+    file: "src/app/channels/incoming/forget.ts",
+    find: "store.early.forgetEdits()",
+    replace: "store.early.forget(Number.MAX_SAFE_INTEGER)",
+    tests: ["test/channels/early-changes.test.ts"],
+  },
 ];

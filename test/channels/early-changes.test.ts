@@ -160,3 +160,19 @@ describe("a change of an older message whose edited text waits for a newer turn"
     expect(await readSaid(world)).toEqual(["assistant: Good day.", "user: Good evening."]);
   });
 });
+
+describe("a deletion that came before its message", () => {
+  it("stays when the conversation is forgotten, and when its session is erased: the message is not taken", async () => {
+    const world = new ChatWorld({ traits: { max_buttons: 0 } });
+    await world.receive(toMessage("Who are you?", { id: "d5", message: "m5" }));
+    await world.answer("A bot.");
+    await world.receive(STEPS.deletion, STEPS["first edit"]);
+    for (const id of ["d6", "d7"]) await world.receive(toMessage("/forget", { id, message: id }));
+    expect(world.erased).toHaveLength(1);
+
+    await world.receive(STEPS.message);
+
+    expect(await readSaid(world)).toEqual([]);
+    expect(world.lives.size).toBe(2);
+  });
+});

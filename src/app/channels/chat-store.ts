@@ -186,6 +186,8 @@ interface EarlyChangeRows {
   /** When the first of them is to be forgotten. Null: there is none. */
   next(): number | null;
   forget(until: number): void;
+  /** Forgets all edits. Deletions stay: they have no text, and a platform may still bring what was deleted. */
+  forgetEdits(): void;
 }
 
 /** Methods that change several rows are called inside a transaction. */

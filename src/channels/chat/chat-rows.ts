@@ -49,7 +49,7 @@ export function openChatStore(sql: SyncSql): ChatStore {
   };
 }
 
-const TEXTS = ["deliveries", "parts", "turns", "early_changes"] as const;
+const TEXTS = ["deliveries", "parts", "turns"] as const;
 
 const isHeld = (sql: SyncSql, tables: readonly string[]): boolean =>
   tables.some((table) => sql.rows(`SELECT 1 FROM ${table} LIMIT 1`).length > 0);
@@ -59,9 +59,7 @@ const isBare = (sql: SyncSql): boolean =>
 
 const OF_PEOPLE = ["address", "times", "sent", "buttons", "messages"];
 
-/**
- * Erases who talks here; the next delivery brings them again. Of texts, their tables have deletions that came early.
- */
+/** Erases who talks here; the next delivery brings them again. Deletions that came early stay, as digests. */
 function forgetPeople(sql: SyncSql): void {
   removeTexts(sql, "early_changes", "body <> 'null'");
   for (const table of OF_PEOPLE) sql.rows(`DELETE FROM ${table}`);
@@ -69,6 +67,9 @@ function forgetPeople(sql: SyncSql): void {
 
 function forgetSession(sql: SyncSql, session: string): void {
   for (const table of TEXTS) removeTexts(sql, table, "session = ?1", session);
+  removeTexts(sql, "early_changes", "session = ?1 AND body <> 'null'", session);
+  // A platform may still bring what was deleted.
+  sql.rows("UPDATE early_changes SET session = NULL WHERE session = ?", session);
   sql.rows("DELETE FROM messages WHERE session = ?", session);
   sql.rows("DELETE FROM buttons WHERE session = ?", session);
   // The generation stays, so that its external id is never given out twice.

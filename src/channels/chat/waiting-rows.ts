@@ -139,5 +139,6 @@ export function createEarlyChangeRows(sql: SyncSql): ChatStore["early"] {
     remove,
     next: () => sql.rows<{ at: number | null }>("SELECT min(expires_at) AS at FROM early_changes")[0]?.at ?? null,
     forget: (until) => void removeTexts(sql, "early_changes", "expires_at <= ?", until),
+    forgetEdits: () => void removeTexts(sql, "early_changes", "body <> 'null'"),
   };
 }

@@ -20,6 +20,6 @@ export async function eraseConversation({ chat, room, row }: Task): Promise<void
     await eraseSession(room.address.tenant, session);
     store.transaction(() => store.forgetSession(session));
   }
-  if (store.early.next() !== null) store.transaction(() => store.early.forget(Number.MAX_SAFE_INTEGER));
+  store.transaction(() => store.early.forgetEdits());
   await chat.deps.scrub();
 }
