@@ -50,7 +50,7 @@ export function createNodeSql({ maxPages = null, path }: NodeSqlOptions = {}): N
       depth--;
     }
   };
-  const usedBytes = (): number => countPages(database) * PAGE_BYTES;
+  const usedBytes = (): number => readUsedBytes(database);
   const storage = {
     sql: {
       exec: <Row extends SqlRow>(statement: string, ...params: SqlValue[]) => {
@@ -69,7 +69,7 @@ export function createNodeSql({ maxPages = null, path }: NodeSqlOptions = {}): N
     script: (statements) => database.exec(statements),
     transaction,
     usedBytes,
-    isFull: () => maxPages !== null && countPages(database) > maxPages * 0.75,
+    isFull: () => maxPages !== null && usedBytes() > maxPages * PAGE_BYTES * 0.75,
     // A database in memory has no file.
     scrub: async (options) => (path === undefined ? database.exec(EMPTY_FILLER.join(";")) : scrub(storage, options)),
     close: () => database.close(),
@@ -86,9 +86,8 @@ export function createNodeSql({ maxPages = null, path }: NodeSqlOptions = {}): N
 
 const PAGE_BYTES = 4_096;
 
-/** Pages in use. */
-const countPages = (database: DatabaseSync): number =>
-  Number(
-    database.prepare("SELECT (SELECT page_count FROM pragma_page_count) - (SELECT freelist_count FROM pragma_freelist_count) AS n").get()
-      ?.n,
-  );
+/** Of the pages in use. */
+export function readUsedBytes(database: DatabaseSync): number {
+  const query = "SELECT (SELECT page_count FROM pragma_page_count) - (SELECT freelist_count FROM pragma_freelist_count) AS pages";
+  return Number(database.prepare(query).get()?.pages) * PAGE_BYTES;
+}

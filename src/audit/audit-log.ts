@@ -6,7 +6,7 @@ import type { AuditPage, AuditQuery } from "../app/audit-api";
 import { type Act, buildGenesis, chainEntry } from "../app/audit-chain";
 import type { AuditEntry, AuditPlace, AuditSubject } from "../contract/audit";
 import type { Result } from "../lib/result";
-import { remakeTables } from "../lib/scrub/filler";
+import { remakeTables } from "../lib/scrub/rewrite-tables";
 import type { SyncSql } from "../lib/sync-sql";
 
 /** At about 800 bytes an entry with its indexes, 80 MB: years of a tenant's administration. */

@@ -6,11 +6,23 @@ export interface SyncSql {
   rows<Row extends SqlRow>(statement: string, ...params: SqlValue[]): readonly Row[];
   /** Runs `body` completely or not at all: an exception rolls back and is passed on. It must not be nested. */
   transaction<T>(body: () => T): T;
+  /** The space that the database has in use, in bytes, without free pages. Also inside a transaction. */
+  usedBytes(): number;
 }
 
-export function createSyncSql(storage: DurableObjectStorage): SyncSql {
+/** What this takes of an object's storage. */
+export interface SyncStorage {
+  readonly sql: {
+    exec<Row extends SqlRow>(statement: string, ...params: SqlValue[]): { toArray(): Row[] };
+    readonly databaseSize: number;
+  };
+  transactionSync<T>(work: () => T): T;
+}
+
+export function createSyncSql(storage: SyncStorage): SyncSql {
   return {
     rows: <Row extends SqlRow>(statement: string, ...params: SqlValue[]) => storage.sql.exec<Row>(statement, ...params).toArray(),
     transaction: (body) => storage.transactionSync(body),
+    usedBytes: () => storage.sql.databaseSize,
   };
 }

@@ -21,6 +21,7 @@ import type {
   ToolRunner,
   UsageArchive,
 } from "../../src/app/ports";
+import type { OpenInput } from "../../src/app/session-api";
 import { type PolicyChoice, toPolicyText } from "../../src/context/policy-choice";
 import type { StoredEvent } from "../../src/domain/events";
 import type { Part } from "../../src/domain/message";
@@ -210,9 +211,10 @@ export class Life {
       this.chat?.render(request) ?? { url: request.model.base_url ?? "", body: this.toBody?.(request) ?? this.body },
   };
 
-  async open(policy: PolicyChoice | string = "oneclaw", system: string | null = null): Promise<void> {
+  /** `more`: what else the session is created with. */
+  async open(policy: PolicyChoice | string = "oneclaw", system: string | null = null, more: Partial<OpenInput> = {}): Promise<void> {
     const text = typeof policy === "string" ? policy : toPolicyText(policy);
-    const input = { model: SPEC.id, policy: text, system, tools: null, title: null, metadata: {} };
+    const input = { model: SPEC.id, policy: text, system, tools: null, title: null, metadata: {}, ...more };
     await this.service.open(CALLER, input);
     await settle();
   }

@@ -2,12 +2,11 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { NO_RETENTION } from "../../src/app/retention";
 import type { ItemId } from "../../src/domain/ids";
+import { toMark } from "../support/marks";
 import { type ObjectFiles, openObjectFiles } from "../support/object-files";
 import { CALLER, Life, settle } from "./life";
 import { append, ROOMY } from "./talk";
 
-const MARKS = /zqunforgettable\d{5}q/g;
-const toMark = (n: number): string => `zqunforgettable${String(n).padStart(5, "0")}q`;
 /** The mark of each text is at its beginning, and at its end. */
 const toText = (n: number, length: number): string => `${toMark(n)} ${"some words ".repeat(length / 11)}${toMark(n)}`;
 
@@ -51,7 +50,7 @@ describe("of imported messages", () => {
 
     await redact(items.filter((_, n) => n % 4 !== 0));
 
-    expect([...files.find(MARKS)].toSorted()).toEqual(items.flatMap((_, n) => (n % 4 === 0 ? [toMark(n)] : [])));
+    expect(files.findMarks()).toEqual(items.flatMap((_, n) => (n % 4 === 0 ? [toMark(n)] : [])));
   });
 
   test("that were redacted in several goes, with more said in between", async () => {
@@ -63,7 +62,7 @@ describe("of imported messages", () => {
       for (const { n } of some) gone.add(n);
       await redact(some.map(({ item }) => item));
       const kept = items.flatMap((_, n) => (gone.has(n) ? [] : [toMark(n)]));
-      expect([...files.find(MARKS)].toSorted()).toEqual(kept);
+      expect(files.findMarks()).toEqual(kept);
       for (let n = items.length; n < items.length + 40; n++) await append(life, "user", [{ type: "text", text: toText(n, 200) }]);
     }
   });
@@ -86,7 +85,7 @@ test("of turns with streamed replies and results of tools", async () => {
   await redact(items.filter((_, n) => Math.floor(n / 4) % 4 !== 0));
 
   const kept = Array.from({ length: 3 * TURNS }, (_, n) => n).filter((n) => Math.floor(n / 3) % 4 === 0);
-  expect([...files.find(MARKS)].toSorted()).toEqual(kept.map(toMark));
+  expect(files.findMarks()).toEqual(kept.map(toMark));
 });
 
 test("of results of tools that were older than the retention", async () => {
@@ -101,5 +100,5 @@ test("of results of tools that were older than the retention", async () => {
 
   for (let go = 0; go < 2; go++) expect(await life.service.retain(CALLER, { setting, isDryRun: false })).toMatchObject({ ok: true });
 
-  expect([...files.find(MARKS)].toSorted()).toEqual(Array.from({ length: TURNS }, (_, turn) => toMark(2 * turn)));
+  expect(files.findMarks()).toEqual(Array.from({ length: TURNS }, (_, turn) => toMark(2 * turn)));
 });

@@ -8,7 +8,7 @@ import { ringAlarm } from "../../src/session/alarm";
 import type { Sql } from "../../src/session/log/sql";
 import { createFaultySql, WriteFailedError } from "../support/faulty-sql";
 import { findId } from "./contents";
-import { CALLER, Life, SPEC, settle } from "./life";
+import { CALLER, Life, settle } from "./life";
 import { say } from "./talk";
 
 const SECRET = "hunter2";
@@ -187,16 +187,7 @@ describe("the chat that a redacted message came through", () => {
       world.asked.push(address);
       if (world.away) throw new Error("away");
     };
-    await life.service.open(CALLER, {
-      model: SPEC.id,
-      policy: "oneclaw",
-      system: null,
-      tools: null,
-      title: null,
-      metadata: {},
-      chat: CHAT,
-    });
-    await settle();
+    await life.open("oneclaw", null, { chat: CHAT });
     await say(life, SECRET, "noted");
     return world;
   }

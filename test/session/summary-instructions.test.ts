@@ -132,15 +132,7 @@ describe("the session's own instructions", () => {
 
   test("are set when the session is created", async () => {
     const life = new Life();
-    await life.service.open(CALLER, {
-      model: SPEC.id,
-      policy: "oneclaw",
-      system: null,
-      tools: null,
-      title: null,
-      metadata: {},
-      summaryInstructions: OWN_WORDS,
-    });
+    await life.open("oneclaw", null, { summaryInstructions: OWN_WORDS });
 
     expect(await life.service.describe(CALLER)).toMatchObject({ ok: true, value: { summary_instructions: OWN_WORDS } });
   });

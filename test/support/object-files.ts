@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createNodeSql, type NodeSql } from "../../scripts/support/node-sql";
 import type { SyncSql } from "../../src/lib/sync-sql";
+import { readMarks } from "./marks";
 
 export interface ObjectFiles extends Pick<NodeSql, "script" | "scrub"> {
   readonly sql: SyncSql;
@@ -11,8 +12,8 @@ export interface ObjectFiles extends Pick<NodeSql, "script" | "scrub"> {
   readonly session: NodeSql;
   /** How often the text is in the files. */
   count(text: string): number;
-  /** What in the files matches a global pattern, each once. */
-  find(pattern: RegExp): ReadonlySet<string>;
+  /** The marks in the files, each once, in order. */
+  findMarks(): readonly string[];
   remove(): void;
 }
 
@@ -22,11 +23,11 @@ export function openObjectFiles(): ObjectFiles {
   const read = (): readonly string[] => readdirSync(folder).map((name) => readFileSync(join(folder, name), "latin1"));
   return {
     session,
-    sql: { rows: session.all, transaction: session.transaction },
+    sql: { rows: session.all, transaction: session.transaction, usedBytes: session.usedBytes },
     script: session.script,
     scrub: session.scrub,
     count: (text) => read().reduce((sum, file) => sum + file.split(text).length - 1, 0),
-    find: (pattern) => new Set(read().flatMap((file) => [...file.matchAll(pattern)].map(([found]) => found))),
+    findMarks: () => readMarks(read().join("\n")),
     remove: () => {
       session.close();
       rmSync(folder, { recursive: true });

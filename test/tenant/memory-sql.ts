@@ -1,12 +1,13 @@
 /** A tenant's database in memory, over Node's own SQLite. */
 import { DatabaseSync } from "node:sqlite";
+import { readUsedBytes } from "../../scripts/support/node-sql";
 import type { SqlRow, SqlValue } from "../../src/lib/sql-row";
 import type { SyncSql } from "../../src/lib/sync-sql";
 import { migrateTenant } from "../../src/tenant/core/tenant-schema";
 
-export function createEmptySql(): SyncSql {
-  const database = new DatabaseSync(":memory:");
+export function createEmptySql(database = new DatabaseSync(":memory:")): SyncSql {
   return {
+    usedBytes: () => readUsedBytes(database),
     rows: <Row extends SqlRow>(statement: string, ...params: SqlValue[]) => database.prepare(statement).all(...params) as Row[],
     transaction: (body) => {
       database.exec("BEGIN");

@@ -2,15 +2,13 @@
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
 import { SCOPES } from "../../src/domain/scopes";
-import type { SqlRow, SqlValue } from "../../src/lib/sql-row";
-import type { SyncSql } from "../../src/lib/sync-sql";
 import { migrateTenant } from "../../src/tenant/core/tenant-schema";
 import { createCredentialStore } from "../../src/tenant/credentials/credential-store";
 import { createKeys } from "../../src/tenant/keys/keys";
 import { buildDeploymentModels, createRegistry } from "../../src/tenant/settings/registry";
 import { createToolRegistry } from "../../src/tenant/settings/tool-registry";
 import { createDirectory } from "../../src/tenant/shared/directory";
-import { createMigratedSql } from "./memory-sql";
+import { createEmptySql, createMigratedSql } from "./memory-sql";
 import { makeId } from "./support";
 
 /** The tables that later versions alter. */
@@ -72,17 +70,10 @@ const VERSION_2 = `
   INSERT INTO credentials VALUES ('openai', 'k1', 'wrapped', 'sealed', 1, 1);
 `;
 
-function toSql(database: DatabaseSync): SyncSql {
-  return {
-    rows: <Row extends SqlRow>(statement: string, ...params: SqlValue[]) => database.prepare(statement).all(...params) as Row[],
-    transaction: (body) => body(),
-  };
-}
-
 it("keeps its models with the very limits that they had: a window that was unknown stays so", () => {
   const database = new DatabaseSync(":memory:");
   database.exec(VERSION_1);
-  const sql = toSql(database);
+  const sql = createEmptySql(database);
 
   migrateTenant(sql);
 
@@ -100,7 +91,7 @@ it("keeps its models with the very limits that they had: a window that was unkno
 it("of version 2 keeps its credentials, and has no tools yet", () => {
   const database = new DatabaseSync(":memory:");
   database.exec(VERSION_2);
-  const sql = toSql(database);
+  const sql = createEmptySql(database);
 
   migrateTenant(sql);
 
@@ -115,7 +106,7 @@ it("of version 2 keeps its credentials, and has no tools yet", () => {
 it("keeps its sessions, which have no external id, and one claim each", () => {
   const database = new DatabaseSync(":memory:");
   database.exec(VERSION_2);
-  const sql = toSql(database);
+  const sql = createEmptySql(database);
 
   migrateTenant(sql);
 
@@ -143,7 +134,7 @@ describe("the scopes of keys that were made when there were five", () => {
   ] as const)("%j can do what it could", (stored, scopes) => {
     const database = new DatabaseSync(":memory:");
     database.exec(VERSION_2);
-    const sql = toSql(database);
+    const sql = createEmptySql(database);
     sql.rows("INSERT INTO keys (id, hash, name, scopes, created_at) VALUES (?, 'hash', 'old', ?, 1)", makeId("key", 1), stored);
 
     migrateTenant(sql);

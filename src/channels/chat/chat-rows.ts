@@ -6,7 +6,7 @@ import { parseId } from "../../domain/ids";
 import type { SyncSql } from "../../lib/sync-sql";
 import { migrateChat } from "./chat-schema";
 import { createButtonRows, createMessageRows, createSessionRows, createTimeRows, createTurnRows } from "./known-rows";
-import { createDeliveryRows, createEarlyChangeRows, createPartRows, removeTexts } from "./waiting-rows";
+import { createDeliveryRows, createEarlyChangeRows, createPartRows, forgetEdits, removeTexts } from "./waiting-rows";
 
 /** Only a verified webhook and the tenant's own side address such an object, so that it has its tables from the beginning. */
 export function openChatStore(sql: SyncSql): ChatStore {
@@ -61,7 +61,7 @@ const OF_PEOPLE = ["address", "times", "sent", "buttons", "messages"];
 
 /** Erases who talks here; the next delivery brings them again. Deletions that came early stay, as digests. */
 function forgetPeople(sql: SyncSql): void {
-  removeTexts(sql, "early_changes", "body <> 'null'");
+  forgetEdits(sql);
   for (const table of OF_PEOPLE) sql.rows(`DELETE FROM ${table}`);
 }
 

@@ -119,6 +119,8 @@ export function createPartRows(sql: SyncSql): ChatStore["parts"] {
 /** Changes that wait. The oldest leave first. */
 const MAX_EARLY = 100;
 
+export const forgetEdits = (sql: SyncSql): void => void removeTexts(sql, "early_changes", "body <> 'null'");
+
 /** A platform's ids may name a person, so that only their digest is kept. */
 export function createEarlyChangeRows(sql: SyncSql): ChatStore["early"] {
   const remove = (key: string) => void removeTexts(sql, "early_changes", "key = ?", sha256Sync(key));
@@ -139,6 +141,6 @@ export function createEarlyChangeRows(sql: SyncSql): ChatStore["early"] {
     remove,
     next: () => sql.rows<{ at: number | null }>("SELECT min(expires_at) AS at FROM early_changes")[0]?.at ?? null,
     forget: (until) => void removeTexts(sql, "early_changes", "expires_at <= ?", until),
-    forgetEdits: () => void removeTexts(sql, "early_changes", "body <> 'null'"),
+    forgetEdits: () => forgetEdits(sql),
   };
 }

@@ -3,8 +3,6 @@
  * platform allows neither `secure_delete` nor a checkpoint.
  */
 
-import { type Rows, readSchema, readSequences, writeSequences } from "./table-schema";
-
 /**
  * More than the 1,000 pages after which SQLite copies its write-ahead log into the database and starts the log again
  * (docs/platform-facts.md).
@@ -36,38 +34,5 @@ export const EMPTY_FILLER: readonly string[] = [CREATE_FILLER, "DELETE FROM scru
  */
 export const fillFreed = (bytes: number): string => insertFiller(LEAST_ROWS + toFillerRows(bytes));
 
-/**
- * The most space that a table takes for each byte of its values: itself, its indexes, which repeat values in pages that may be half full, and
- * what a page keeps for a row.
- */
-const SPACE_FACTOR = 3;
-const SPACE_OF_ROW = 200;
-
-/** An upper bound: a platform without `dbstat` does not say which pages a table has. */
-function boundSpace(sql: Rows, table: string): number {
-  const [row] = sql.rows(`SELECT * FROM "${table}" LIMIT 1`);
-  if (!row) return 0;
-  const lengths = Object.keys(row).map((column) => `coalesce(length(CAST("${column}" AS BLOB)), 0)`);
-  const [sum] = sql.rows<{ bytes: number }>(
-    `SELECT sum(${SPACE_FACTOR} * (${lengths.join(" + ")}) + ${SPACE_OF_ROW}) AS bytes FROM "${table}"`,
-  );
-  return sum?.bytes ?? 0;
-}
-
 /** SQL for a text of as many bytes as the column's. A row that becomes shorter leaves its text in the page, so it is overwritten first. */
 export const toFiller = (column: string): string => `replace(hex(zeroblob(length(CAST(${column} AS BLOB)))), '00', '-')`;
-
-/**
- * Drops the tables, writes over the pages that they had, and makes them anew without rows: SQLite leaves a deleted row's bytes in a page
- * that its table keeps. Call it inside a transaction, before the transaction deletes anything else.
- */
-export function remakeTables(sql: Rows, tables: readonly string[]): void {
-  for (const statement of EMPTY_FILLER) sql.rows(statement);
-  const space = tables.reduce((sum, name) => sum + boundSpace(sql, name), 0);
-  const statements = tables.flatMap((name) => readSchema(sql, name));
-  const sequences = readSequences(sql, tables);
-  for (const name of tables) sql.rows(`DROP TABLE "${name}"`);
-  sql.rows(fillFreed(space));
-  for (const { sql: statement } of statements) sql.rows(statement);
-  writeSequences(sql, sequences);
-}

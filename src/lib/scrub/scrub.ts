@@ -3,24 +3,18 @@
  * write-ahead log.
  */
 
-import type { SqlRow, SqlValue } from "../sql-row";
+import { createSyncSql, type SyncStorage } from "../sync-sql";
 import { CREATE_FILLER, insertFiller, LEAST_ROWS, toFillerRows } from "./filler";
 import { listTables, rewriteTables } from "./rewrite-tables";
-import type { Rows } from "./table-schema";
 
-interface ScrubbedStorage {
-  readonly sql: {
-    exec<Row extends SqlRow>(statement: string, ...params: SqlValue[]): { toArray(): Row[] };
-    readonly databaseSize: number;
-  };
-  transactionSync<T>(work: () => T): T;
+interface ScrubbedStorage extends SyncStorage {
   sync(): Promise<void>;
 }
 
 export interface ScrubOptions {
   /** Called when the scrub begins. False: tables are left as they are. */
   readonly isRewriting?: () => boolean;
-  /** Of a larger database no table is written anew: the object does nothing else meanwhile, some 4 s, and the copies need room. */
+  /** In a larger database no table is written anew. The copies need room, and the object does nothing else while they are made: some 4 s. */
   readonly mostBytes?: number;
 }
 const MOST_BYTES = 256_000_000;
@@ -38,8 +32,8 @@ interface Scrub {
 const scrubs = new WeakMap<ScrubbedStorage, Scrub>();
 
 /**
- * Scrubs what was deleted before the call. Who calls while it runs waits for it, and for one more that all of them share: each writes some
- * 25 MB, and the tables twice.
+ * Scrubs what was deleted before the call. A call that comes while a scrub runs waits until it ends, and then for one second scrub, which serves
+ * all such calls: each writes some 25 MB, and the tables four times.
  */
 export function scrub(storage: ScrubbedStorage, options: ScrubOptions = {}): Promise<Scrubbed> {
   const found = scrubs.get(storage);
@@ -62,23 +56,20 @@ const FIRST_KEY = "1000000 + number";
  * commit. A database that is emptied meanwhile needs none.
  */
 async function runScrub(storage: ScrubbedStorage, { isRewriting = () => true, mostBytes = MOST_BYTES }: ScrubOptions): Promise<Scrubbed> {
-  const sql: Rows = {
-    rows: <Row extends SqlRow>(statement: string, ...params: SqlValue[]) => storage.sql.exec<Row>(statement, ...params).toArray(),
-  };
+  const sql = createSyncSql(storage);
   const isEmptied = (): boolean => sql.rows("SELECT 1 FROM sqlite_master WHERE name = 'scrub'").length === 0;
   const commit = async <T>(work: () => T): Promise<T | null> => {
     if (isEmptied()) return null;
-    const done = storage.transactionSync(work);
+    const done = sql.transaction(work);
     await storage.sync();
     return done;
   };
   if (listTables(sql).length === 0) return { isComplete: true };
   sql.rows(CREATE_FILLER);
   await commit(() => sql.rows(insertFiller(LEAST_ROWS, FIRST_KEY)));
-  const usedBytes = (): number => storage.sql.databaseSize;
   const tables = await commit(() => {
     const isComplete = isRewriting();
-    return { isComplete, written: isComplete && usedBytes() <= mostBytes ? rewriteTables(sql, usedBytes) : 0 };
+    return { isComplete, written: isComplete && sql.usedBytes() <= mostBytes ? rewriteTables(sql) : 0 };
   });
   const rows = await commit(() => sql.rows("DELETE FROM scrub RETURNING n").length);
   // Rows of its own: what is deleted meanwhile leaves filler for the next scrub.

@@ -10,7 +10,7 @@ export interface Sql {
   transaction<T>(work: () => T): T;
   /** Empties the whole database, file contents included. */
   wipe(): Promise<void>;
-  /** Overwrites what deleted rows have left in the files, as far as the engine allows: free pages and the write-ahead log. */
+  /** Removes what deleted rows left in the files (`lib/scrub`). */
   scrub(): Promise<unknown>;
   /** The space that the database has in use, in bytes, without free pages. Also inside a transaction. */
   usedBytes(): number;

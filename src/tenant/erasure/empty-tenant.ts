@@ -1,5 +1,5 @@
 /** Empties a deleted tenant's own tables. What stays is a tombstone with the receipt, and sums of usage for invoices. */
-import { remakeTables } from "../../lib/scrub/filler";
+import { remakeTables } from "../../lib/scrub/rewrite-tables";
 import type { SyncSql } from "../../lib/sync-sql";
 import { forgetFileNames } from "../files/file-names";
 

@@ -9,6 +9,7 @@ import { listTables } from "../../../src/lib/scrub/rewrite-tables";
 import { migrateSession } from "../../../src/session/log/log-schema";
 import { migrateTenant } from "../../../src/tenant/core/tenant-schema";
 import { ACT } from "../../support/act";
+import { toMark } from "../../support/marks";
 import { type ObjectFiles, openObjectFiles } from "../../support/object-files";
 
 let files: ObjectFiles;
@@ -17,8 +18,6 @@ beforeEach(() => {
 });
 afterEach(() => files.remove());
 
-const toMark = (n: number): string => `zqunforgettable${String(n).padStart(6, "0")}q`;
-const MARKS = /zqunforgettable\d{6}q/g;
 const SCHEMAS = {
   "without a row id": "CREATE TABLE texts (id TEXT NOT NULL, text TEXT NOT NULL, PRIMARY KEY (id)) WITHOUT ROWID",
   "with a text as key": "CREATE TABLE texts (id TEXT PRIMARY KEY, text TEXT NOT NULL) STRICT",
@@ -47,7 +46,7 @@ describe.each(Object.entries(SCHEMAS))("a table %s", (_, schema) => {
     await files.scrub();
 
     expect(files.sql.rows("SELECT * FROM texts ORDER BY id")).toEqual(kept);
-    expect([...files.find(MARKS)].toSorted()).toEqual(Array.from({ length: Math.ceil(count / 5) }, (_, n) => toMark(n * 5)));
+    expect(files.findMarks()).toEqual(Array.from({ length: Math.ceil(count / 5) }, (_, n) => toMark(n * 5)));
     expect(files.sql.rows("PRAGMA integrity_check")).toEqual([{ integrity_check: "ok" }]);
   });
 });
@@ -59,7 +58,7 @@ describe("no byte is left", () => {
         files.sql.rows(`INSERT INTO ${table} (id, text) VALUES (?, ?)`, n, `${toMark(n)}${"x".repeat(length)}`);
     });
   const CREATE = "(id INTEGER PRIMARY KEY, text TEXT NOT NULL)";
-  const find = () => [...files.find(MARKS)];
+  const find = () => files.findMarks();
 
   it.each([1, 2, 5, 100, 1_500])("in copies that begin in %i pages that were freed before", async (rows) => {
     files.script(`CREATE TABLE gone ${CREATE}`);
@@ -86,7 +85,7 @@ describe("no byte is left", () => {
       files.sql.rows("DELETE FROM texts WHERE id % 20 = ?", time);
       await files.scrub();
     }
-    const left = [...find()].filter((mark) => Number(mark.slice(15, -1)) % 20 < 2);
+    const left = find().filter((mark) => Number(mark.slice(15, -1)) % 20 < 2);
     expect(left).toEqual([]);
   });
 
@@ -158,7 +157,7 @@ class Tables {
     await this.#files.scrub();
     const held = [0, 1, 2].flatMap((table) => this.#files.sql.rows<{ text: string }>(`SELECT text FROM texts${table}`));
     const living = new Set(held.map(({ text }) => text.slice(0, toMark(0).length)));
-    expect([...this.#files.find(MARKS)].filter((mark) => !living.has(mark))).toEqual([]);
+    expect(this.#files.findMarks().filter((mark) => !living.has(mark))).toEqual([]);
   }
 }
 

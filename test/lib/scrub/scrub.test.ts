@@ -1,6 +1,7 @@
 /** A scrub removes what deleted rows left in the files of an object's database. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { remakeTables, toFiller } from "../../../src/lib/scrub/filler";
+import { toFiller } from "../../../src/lib/scrub/filler";
+import { remakeTables } from "../../../src/lib/scrub/rewrite-tables";
 import { scrub } from "../../../src/lib/scrub/scrub";
 import type { SqlRow, SqlValue } from "../../../src/lib/sql-row";
 import { type ObjectFiles, openObjectFiles } from "../../support/object-files";

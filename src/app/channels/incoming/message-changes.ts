@@ -108,7 +108,7 @@ async function withdraw(task: Task, known: KnownMessage): Promise<Outcome<unknow
   const [api, caller] = connect(task, known.session);
   const cancelled = await api.cancelQueued(caller, known.item);
   if (cancelled.ok) return cancelled;
-  // It may have been recorded in between.
+  // The session may have recorded the text after the first redaction.
   const recorded = await redact(task, known);
   return isUnknown(recorded) ? ok(null) : recorded;
 }
