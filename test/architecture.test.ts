@@ -1,7 +1,7 @@
 /** The house's rules of direction and purity (docs/architecture.md), read off the files themselves. */
 import fc from "fast-check";
 import { describe, expect, inject, test } from "vitest";
-import { type Import, readCode, readFiles, readImports } from "./support/source-files";
+import { type Import, readCode, readFiles, readImports, type SourceFile } from "./support/source-files";
 
 const sources = readFiles("src", /\.tsx?$/);
 const paths = new Set(sources.map((file) => file.path));
@@ -27,6 +27,9 @@ const INDEX = "src/index.ts";
 /** Build the ports that the entry and the objects share. */
 const WIRING = new Set(["src/wiring.ts", "src/channel-wiring.ts"]);
 
+const LINES_WITHOUT_REASON = 400;
+const MOST_LINES = 600;
+
 /** `domain` for `src/domain/ids.ts`. Empty for `src/index.ts`. */
 const findFolder = (path: string): string => /^src\/([^/]+)\//.exec(path)?.[1] ?? "";
 const findRank = (folder: string): number => (OUTER.has(folder) ? INNER.length : INNER.indexOf(folder));
@@ -44,6 +47,15 @@ function isAllowed({ from, to, typeOnly }: Import): boolean {
   const source = findFolder(from);
   const target = findFolder(to);
   return target !== "" && (source === target || findRank(target) < findRank(source));
+}
+
+/** A file is a subject. A long one may be one, and says at its top why. */
+function judgeLength({ path, text }: Pick<SourceFile, "path" | "text">): readonly string[] {
+  const { length } = text.trimEnd().split("\n");
+  if (length > MOST_LINES) return [`${path} has ${length} lines`];
+  const [header = ""] = /^\/\*\*[\s\S]*?\*\//.exec(text) ?? [];
+  if (length <= LINES_WITHOUT_REASON || header.includes("One file, because")) return [];
+  return [`${path} has ${length} lines: its first comment must say "One file, because …"`];
 }
 
 /** One cycle of imports, or null. */
@@ -118,9 +130,8 @@ describe("the client", () => {
     expect(imports.filter(({ to }) => /^packages\/|^longhand\b/.test(to)).map(show)).toEqual([]);
   });
 
-  test("no file is over 300 lines but the generated one", () => {
-    const long = client.filter(({ path, text }) => !path.endsWith("/generated.ts") && text.trimEnd().split("\n").length > 300);
-    expect(long.map(({ path }) => path)).toEqual([]);
+  test("no file is over 600 lines but the generated one, and none over 400 lacks its reason", () => {
+    expect(client.filter(({ path }) => !path.endsWith("/generated.ts")).flatMap(judgeLength)).toEqual([]);
   });
 });
 
@@ -170,11 +181,11 @@ describe("purity", () => {
 describe("chance in tests", () => {
   const SETUP = "test/support/seed-setup.ts";
 
-  test("every property draws from the seed of this run, in both projects", () => {
+  test("every property draws from the seed of this run, in each project", () => {
     expect(fc.readConfigureGlobal().seed).toBe(inject("seed"));
     const [config] = readFiles(".", /^(.*\/)?vitest\.config\.ts$/);
     const projects = config?.text.match(/\bname: "/g) ?? [];
-    expect(projects).toHaveLength(2);
+    expect(projects).toHaveLength(3);
     expect(config?.text.match(/\.\.\.SEEDED\b/g)).toHaveLength(projects.length);
   });
 
@@ -200,9 +211,19 @@ describe("test files share processes, so that", () => {
 });
 
 describe("the files themselves", () => {
-  test("no source file is over 300 lines", () => {
-    const long = sources.filter(({ text }) => text.trimEnd().split("\n").length > 300);
-    expect(long.map(({ path }) => path)).toEqual([]);
+  test("no source file is over 600 lines, and none over 400 lacks its reason", () => {
+    expect(sources.flatMap(judgeLength)).toEqual([]);
+  });
+
+  test("the judge of lengths takes a file of up to 400 lines, up to 600 with a reason at the top, and none above", () => {
+    const build = (lines: number, first: string) => ({
+      path: "src/long.ts",
+      text: [first, ...Array(lines - 1).fill("code();")].join("\n"),
+    });
+    const reason = "/** Reads events. One file, because its steps share a cursor. */";
+    expect([build(400, "code();"), build(600, reason)].flatMap(judgeLength)).toEqual([]);
+    expect(judgeLength(build(401, "code();"))).toEqual(['src/long.ts has 401 lines: its first comment must say "One file, because …"']);
+    expect(judgeLength(build(601, reason))).toEqual(["src/long.ts has 601 lines"]);
   });
 
   test("file names are in kebab-case", () => {
