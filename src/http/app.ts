@@ -176,8 +176,12 @@ const END_HINT = "There is one without the slash at the end.";
 
 /** The app's `notFound`: answers 405 with `Allow` for a known path, else 404. People write `/docs/`, too, so that address leads to the page. */
 function answerUnknown(routes: readonly Route[]): (c: Context<HttpEnv>) => Response {
-  const known = routes.filter(({ method }) => method !== "ALL").map(({ method, path }) => ({ method, pattern: toPattern(path) }));
+  const listKnown = () => routes.filter(({ method }) => method !== "ALL").map(({ method, path }) => ({ method, pattern: toPattern(path) }));
+  // Built for the first unknown path: most isolates meet none, and building them is half of an app's creation.
+  let patterns: ReturnType<typeof listKnown> | null = null;
   return (c) => {
+    patterns ??= listKnown();
+    const known = patterns;
     const methods = known.filter(({ pattern }) => pattern.test(c.req.path)).map(({ method }) => method);
     if (c.req.path === "/docs/" && (c.req.method === "GET" || c.req.method === "HEAD")) return c.redirect("/docs", 308);
     if (methods.length === 0) {
