@@ -22,6 +22,7 @@ import {
   makeId,
   modelEntry,
   NOW,
+  plainWorld,
   readDocument,
   readProblem,
   sampleBody,
@@ -193,7 +194,7 @@ async function answerBroken({ method, path }: Fault) {
   const { error } = z.object({ ADMIN_KEY: z.string() }).safeParse({});
   const log = { info: () => {}, warn: () => {}, error: () => {} };
   const response = answerMisconfigured(error ?? new z.ZodError([]), log);
-  const { app } = world();
+  const { app } = plainWorld();
   expect((await readDocument(app)).findFaults(await toAnswer(method, fillPath(toPattern(path)), response))).toEqual([]);
   return response;
 }

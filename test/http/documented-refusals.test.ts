@@ -5,7 +5,7 @@
 import { describe, expect, it } from "vitest";
 import { SCOPES } from "../../src/domain/scopes";
 import { BODY_LIMIT } from "../../src/http/body";
-import { ADMIN_KEY, type CallOptions, fillPath, KEY, makeId, principal, sampleBody, type WorldInput, world } from "./support";
+import { ADMIN_KEY, type CallOptions, fillPath, KEY, makeId, plainWorld, principal, sampleBody, type WorldInput, world } from "./support";
 
 interface Operation {
   readonly responses: Readonly<Record<string, unknown>>;
@@ -64,7 +64,7 @@ function toPowerless(route: Route): WorldInput {
 }
 
 async function cause(route: Route, { path = (same) => same, options, powerless }: Cause): Promise<number> {
-  const { call } = world(powerless ? toPowerless(route) : {});
+  const { call } = powerless ? world(toPowerless(route)) : plainWorld();
   const body = sampleBody(route);
   const adminKey = powerless ? READERS_KEY : ADMIN_KEY;
   const given = { key: isOfAdmin(route) ? adminKey : KEY, ...(body !== undefined && { body }), ...options };

@@ -1,8 +1,8 @@
 /** Every path of the document with the methods that it does not have. */
 import { describe, expect, it } from "vitest";
-import { ADMIN_KEY, fillPath, KEY, listRoutes, readProblem, world } from "./support";
+import { ADMIN_KEY, fillPath, KEY, listRoutes, plainWorld, readProblem } from "./support";
 
-const routes = listRoutes(world().app);
+const routes = listRoutes(plainWorld().app);
 const paths = [...Map.groupBy(routes, ({ path }) => path)].map(
   ([path, same]) => [path, same.map(({ method }) => method).toSorted()] as const,
 );
@@ -15,7 +15,7 @@ describe.each(paths)("%s", (path, methods) => {
   const allowed = [...new Set([...methods, ...alike])].toSorted();
 
   it.each(METHODS.filter((method) => !allowed.includes(method)))("refuses %s, and says what it takes", async (method) => {
-    const { app, asked } = world();
+    const { app, asked } = plainWorld();
     const headers = { authorization: `Bearer ${keyFor(path)}` };
 
     const response = await app.request(fillPath(path).split("?")[0] ?? "", { method, headers });
@@ -27,7 +27,7 @@ describe.each(paths)("%s", (path, methods) => {
 
   it.each(methods.filter((method) => method === "GET"))("%s is answered to HEAD, too, as GET without a body", async () => {
     const ask = async (method: string) =>
-      world().app.request(fillPath(path), { method, headers: { authorization: `Bearer ${keyFor(path)}` } });
+      plainWorld().app.request(fillPath(path), { method, headers: { authorization: `Bearer ${keyFor(path)}` } });
     const [get, head] = [await ask("GET"), await ask("HEAD")];
 
     expect([head.status, head.headers.get("content-type"), await head.text()]).toEqual([get.status, get.headers.get("content-type"), ""]);

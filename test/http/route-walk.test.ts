@@ -5,6 +5,7 @@ import {
   FOREIGN_TENANT,
   fillPath,
   listRoutes,
+  plainWorld,
   principal,
   type RouteEntry,
   readProblem,
@@ -29,7 +30,7 @@ interface Operation {
   readonly security: readonly Readonly<Record<string, readonly Scope[]>>[];
 }
 const document: { readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>> } = await (
-  await world().app.request("/openapi.json")
+  await plainWorld().app.request("/openapi.json")
 ).json();
 
 /** The scopes that the OpenAPI document requires for the route. */
@@ -48,7 +49,7 @@ describe("the walk", () => {
 
 describe("without a key", () => {
   it.each(closed.map((route) => [name(route), route] as const))("%s is refused, and no object is asked", async (_, route) => {
-    const { call, asked } = world();
+    const { call, asked } = plainWorld();
 
     const response = await call(route.method, fillPath(route.path), { key: null, body: sampleBody(route) });
 
@@ -61,7 +62,7 @@ describe("without a key", () => {
   it.each(["Bearer", "Bearer ", "Basic bGg6", "lh_test_a-key", "Bearer lh_test_a-key extra", "Bearer lh_test_other"])(
     "a header %j is no key",
     async (authorization) => {
-      const { call } = world();
+      const { call } = plainWorld();
 
       const response = await call("GET", "/v1/tenant", { key: null, headers: { authorization } });
 
@@ -72,13 +73,13 @@ describe("without a key", () => {
 
 describe("with a tenant's key", () => {
   it.each(ofAdmin.map((route) => [name(route), route] as const))("%s is refused", async (_, route) => {
-    const response = await world().call(route.method, fillPath(route.path), { body: sampleBody(route) });
+    const response = await plainWorld().call(route.method, fillPath(route.path), { body: sampleBody(route) });
 
     expect(response.status).toBe(401);
   });
 
   it.each(ofSessions.map((route) => [name(route), route] as const))("%s of another tenant's session is unknown", async (_, route) => {
-    const { call } = world();
+    const { call } = plainWorld();
 
     const response = await call(route.method, fillPath(route.path), { body: sampleBody(route) });
 
@@ -89,7 +90,7 @@ describe("with a tenant's key", () => {
   });
 
   it.each(ofTenants.map((route) => [name(route), route] as const))("%s asks only for the key's own tenant", async (_, route) => {
-    const { call, asked } = world();
+    const { call, asked } = plainWorld();
     const elsewhere = { "x-tenant": FOREIGN_TENANT, "x-tenant-id": FOREIGN_TENANT, cookie: `tenant=${FOREIGN_TENANT}` };
 
     await call(route.method, fillPath(route.path), { body: sampleBody(route), headers: elsewhere });
@@ -112,7 +113,7 @@ describe("with a tenant's key", () => {
   });
 
   it.each(ofTenants.map((route) => [name(route), route] as const))("%s takes no tenant from its body or query", async (_, route) => {
-    const { call, asked } = world();
+    const { call, asked } = plainWorld();
     const body = sampleBody(route);
     const smuggled = typeof body === "object" ? { ...body, tenant: FOREIGN_TENANT } : undefined;
 
@@ -122,7 +123,7 @@ describe("with a tenant's key", () => {
   });
 
   it.each(ofSessions.map((route) => [name(route), route] as const))("%s with odd characters for an id is unknown", async (_, route) => {
-    const { call, asked } = world();
+    const { call, asked } = plainWorld();
     const odd = ["ses_1", "ses_01jd8z3v6q4n7r2t5w9x0y1abc", "%00", "ses_%27%20OR%201", "%F0%9F%92%A5", "%ff", `${SESSION}x`, "..%2F.."];
 
     for (const id of odd) {
@@ -135,10 +136,10 @@ describe("with a tenant's key", () => {
 });
 
 describe("a query field that a route does not know", () => {
-  const routes = listRoutes(world().app);
+  const routes = listRoutes(plainWorld().app);
 
   it.each(routes.map((route) => [name(route), route] as const))("%s refuses it by name", async (_, route) => {
-    const { call, asked } = world();
+    const { call, asked } = plainWorld();
     const path = fillPath(route.path);
     const key = isAdmin(route) ? { key: ADMIN_KEY } : {};
 
@@ -150,7 +151,7 @@ describe("a query field that a route does not know", () => {
   });
 
   it("is told from no query at all", async () => {
-    expect((await world().call("GET", "/v1/tenant?")).status).toBe(200);
+    expect((await plainWorld().call("GET", "/v1/tenant?")).status).toBe(200);
   });
 });
 
@@ -210,12 +211,12 @@ describe("the admin's key", () => {
     const path = fillPath(route.path);
     const body = sampleBody(route);
 
-    expect((await world().call(route.method, path, { key: ADMIN_KEY, body })).status).not.toBe(401);
-    expect((await world().call(route.method, path, { key: `${ADMIN_KEY}x`, body })).status).toBe(401);
+    expect((await plainWorld().call(route.method, path, { key: ADMIN_KEY, body })).status).not.toBe(401);
+    expect((await plainWorld().call(route.method, path, { key: `${ADMIN_KEY}x`, body })).status).toBe(401);
     expect((await world({ config: { adminKey: null } }).call(route.method, path, { key: ADMIN_KEY, body })).status).toBe(401);
   });
 
   it("opens nothing of a tenant", async () => {
-    expect((await world().call("GET", "/v1/tenant", { key: ADMIN_KEY })).status).toBe(401);
+    expect((await plainWorld().call("GET", "/v1/tenant", { key: ADMIN_KEY })).status).toBe(401);
   });
 });

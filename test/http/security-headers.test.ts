@@ -41,8 +41,9 @@ function listWays(route: RouteEntry): readonly Asked[] {
 }
 
 describe.each(ADDRESSES)("with the address %s", (publicUrl) => {
+  const { app } = world({ config: { publicUrl } });
+
   it.each(routes)("%s sends the headers with every status", async (_, route) => {
-    const { app } = world({ config: { publicUrl } });
     const statuses = new Set<number>();
     for (const way of listWays(route)) {
       const path = fillPath(route.path);

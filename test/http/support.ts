@@ -626,6 +626,18 @@ export function world(input: WorldInput = {}): World {
   return { app, asked, log, call };
 }
 
+let plain: World | null = null;
+
+/**
+ * A world without changes, in which nothing was asked yet. Tests that walk all routes share its app, whose creation takes longer than a
+ * request. Use one at a time: the next call empties its lists.
+ */
+export function plainWorld(): World {
+  plain ??= world();
+  for (const list of [plain.asked.tenants, plain.asked.sessions, plain.log]) list.length = 0;
+  return plain;
+}
+
 let documented: Promise<DocumentedAnswers> | null = null;
 reportAnswers(async () => documented);
 
