@@ -2,8 +2,10 @@ import { availableParallelism } from "node:os";
 import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
 import { AnswersReporter } from "./test/support/answers-reporter.ts";
+import { keepFoldersInMemory } from "./test/support/memory-folders.ts";
 import { NEVER_ANSWERED } from "./test/support/never-answered.ts";
 import { SEEDED } from "./test/support/read-seed.ts";
+import { SlowestReporter } from "./test/support/slowest-reporter.ts";
 import { TEST_VARIABLES } from "./test/support/test-variables.ts";
 
 /**
@@ -12,14 +14,22 @@ import { TEST_VARIABLES } from "./test/support/test-variables.ts";
  */
 const SHARED = { isolate: false, maxWorkers: availableParallelism() + 1 };
 
+keepFoldersInMemory(process.env);
+
 const migrations = await readD1Migrations("./migrations");
 
 export default defineConfig({
   test: {
     silent: "passed-only",
-    reporters: ["default", new AnswersReporter({ worker: "workers", layer: "node", exempt: NEVER_ANSWERED })],
+    reporters: [
+      "default",
+      new AnswersReporter({ worker: "workers", layer: "node", exempt: NEVER_ANSWERED }),
+      new SlowestReporter(Number(process.env.SLOWEST ?? 0)),
+    ],
     projects: [
-      { test: { name: "node", ...SEEDED, ...SHARED, include: ["test/**/*.test.ts"], exclude: ["test/workers/**"] } },
+      { test: { name: "node", ...SEEDED, ...SHARED, include: ["test/**/*.test.ts"], exclude: ["test/workers/**", "test/acceptance/**"] } },
+      // The second step of `.ci/run`: browsers, Python, other runtimes, the documents' programs, killed servers (docs/testing.md).
+      { test: { name: "acceptance", ...SEEDED, ...SHARED, include: ["test/acceptance/**/*.test.ts"] } },
       {
         plugins: [
           cloudflareTest({

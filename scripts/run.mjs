@@ -22,6 +22,7 @@ const tool = (name, path, ...rest) => [join(root, "node_modules", name, path), .
 const COMMANDS = {
   start: [script("scripts/start.ts")],
   test: [tool("vitest", "vitest.mjs", "run")],
+  acceptance: [tool("vitest", "vitest.mjs", "run", "--project", "acceptance")],
   replay: [script("scripts/replay.ts")],
   "crash-test": [script("scripts/crash-test.ts")],
   rebuild: [script("scripts/rebuild.ts")],
@@ -59,6 +60,7 @@ const COMMANDS = {
     [...script("scripts/openapi.ts"), "--lint"],
     [...script("scripts/client.ts"), "--check"],
     tool("@biomejs/biome", "bin/biome", "ci"),
+    script("scripts/sizes.ts"),
   ],
   wrangler: [tool("wrangler", "bin/wrangler.js")],
 };
@@ -78,26 +80,36 @@ function readLock(path) {
   }
 }
 
+/**
+ * Commands that need no package which only tests, checks and builds use: most of the download. Their first run installs a third of it, and
+ * another command adds the rest.
+ */
+const WITHOUT_TOOLS = new Set(["start"]);
+
 /** npm records the installed packages in node_modules/.package-lock.json. Optional packages for other platforms may be absent. */
-function isInstalled() {
+function isInstalled(tools) {
   const wanted = readLock(join(root, "package-lock.json"));
   const installed = readLock(join(root, "node_modules", ".package-lock.json"));
   if (!wanted) return fail("package-lock.json is missing or not JSON; restore it with: git checkout package-lock.json");
   if (!installed) return false;
   const same = (path) => wanted[path]?.version === installed[path]?.version && wanted[path]?.integrity === installed[path]?.integrity;
-  const required = Object.keys(wanted).filter((path) => path !== "" && !wanted[path].optional);
+  const isRequired = ({ optional, dev, devOptional }) => !optional && (tools || (!dev && !devOptional));
+  const required = Object.keys(wanted).filter((path) => path !== "" && isRequired(wanted[path]));
   // A package that the lock file no longer names is harmless, so it alone causes no installation.
   return required.every(same) && Object.keys(installed).every((path) => !wanted[path] || same(path));
 }
 
-function install() {
-  say("Installing dependencies (npm ci); this happens once after a clone or a change of package-lock.json …");
+function install(tools) {
+  // `npm ci` removes all packages first, and a server of this checkout may run on them. `npm install` adds what is missing.
+  const adds = tools && isInstalled(false);
+  const [command, ...how] = adds ? ["install", "--no-save", "--include=dev"] : ["ci", tools ? "--include=dev" : "--omit=dev"];
+  say(`Installing dependencies (npm ${command}); this happens once after a clone or a change of package-lock.json …`);
   const npm = process.env.npm_execpath;
-  const args = ["ci", "--no-audit", "--no-fund", "--loglevel=error"];
+  const args = [command, ...how, "--no-audit", "--no-fund", "--loglevel=error"];
   // All of npm's output goes to stderr, because stdout belongs to the command.
   const options = { cwd: root, stdio: ["ignore", 2, 2] };
   const done = npm?.endsWith(".js") ? spawnSync(process.execPath, [npm, ...args], options) : spawnSync("npm", args, options);
-  if (done.status !== 0) fail("npm ci failed (see above). Is the package registry within reach? Try: npm ci");
+  if (done.status !== 0) fail(`npm ${command} failed (see above). Is the package registry within reach? Try: npm ci`);
 }
 
 /** The Node in node_modules/.bin if the lock file has one for this platform, otherwise the Node that runs this script. */
@@ -182,13 +194,34 @@ function takeSeeds(args) {
   return rest;
 }
 
+/** `--slowest N` is the reporter's own (test/support/slowest-reporter.ts), and Vitest refuses an option that it does not know. */
+function takeSlowest(args) {
+  const at = args.indexOf("--slowest");
+  if (at < 0) return args;
+  const most = args[at + 1] ?? "";
+  if (!/^[1-9]\d*$/.test(most)) fail("--slowest wants a whole number above 0: npm test -- --slowest 20");
+  environment.SLOWEST = most;
+  return args.toSpliced(at, 2);
+}
+
+const isProject = (arg) => /^--project(=|$)/.test(arg);
+
+/** Without a project of the caller's choice, the tests are those of the first step of `.ci/run`. */
+function takeTests(args) {
+  const rest = takeSlowest(args);
+  return rest.some(isProject) ? rest : ["--project", "node", "--project", "workers", ...rest];
+}
+
+const TAKE = { simulate: takeSeeds, test: takeTests, acceptance: takeSlowest };
+
 async function main([name, ...given]) {
-  const rest = name === "simulate" ? takeSeeds(given) : given;
+  const rest = TAKE[name]?.(given) ?? given;
   const lines = Object.hasOwn(COMMANDS, name ?? "") ? COMMANDS[name] : null;
   if (!lines) fail(`Unknown command: ${name ?? "(none)"}. Known: ${Object.keys(COMMANDS).join(", ")}`);
   const refused = refuseNode({ platform: process.platform, arch: process.arch, version: process.versions.node });
   if (refused) fail(refused);
-  if (!isInstalled()) install();
+  const tools = !WITHOUT_TOOLS.has(name);
+  if (!isInstalled(tools)) install(tools);
   await import("./copy-assets.mjs");
   const node = findNode();
   for (const [index, line] of lines.entries()) {

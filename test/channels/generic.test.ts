@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import type { OutboundAct, WebhookRequest } from "../../src/app/channels/channel";
 import type { GenericCredentials } from "../../src/channels/generic/credentials";
 import { createGenericAdapter } from "../../src/channels/generic/generic";
+import { drawn } from "../support/effort";
 
 /** The example of the reference libraries. */
 const EXAMPLE = {
@@ -225,13 +226,13 @@ describe("a body", () => {
         const parsed = parse(body, credentials);
         expect(["deliveries", "malformed"]).toContain(parsed.kind);
       }),
-      { numRuns: 300 },
+      { numRuns: drawn(300) },
     );
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
         expect(adapter.parse({ ...toRequest(""), body: new Uint8Array(bytes) }, standard).kind).toBe("malformed");
       }),
-      { numRuns: 200 },
+      { numRuns: drawn(200) },
     );
   });
 

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { cutToolResult, endsNotice } from "../../src/context/cut-result";
 import { truncateToolResult } from "../../src/context/tool-results";
+import { drawn } from "../support/effort";
 
 const ends = (output: string, max_chars: number): string => cutToolResult(output, { max_chars, cut: "head_tail" });
 
@@ -47,7 +48,7 @@ describe("both ends", () => {
         expect(notice).toBe(endsNotice(head.length, tail.length, total));
         expect([total, output.startsWith(head), output.endsWith(tail)]).toEqual([output.length, true, true]);
       }),
-      { numRuns: 300 },
+      { numRuns: drawn(300) },
     );
   });
 
@@ -59,7 +60,7 @@ describe("both ends", () => {
         expect([head.isWellFormed(), tail.isWellFormed()]).toEqual([true, true]);
         expect(Math.min(head.length, tail.length)).toBeGreaterThanOrEqual(limit / 10);
       }),
-      { numRuns: 300 },
+      { numRuns: drawn(300) },
     );
   });
 

@@ -9,6 +9,7 @@ import { POLICY_NAMES } from "../../src/context/presets";
 import { truncateToolResult } from "../../src/context/tool-results";
 import { COMPACTION_TRIGGERS } from "../../src/domain/compaction-events";
 import { id, item, play, result, viewing } from "../support/builders";
+import { drawn } from "../support/effort";
 import { behind, buildSummary, carriedOut, chat, counted, findSummarizeRung, listRungs, planUnder, toLimits } from "./planning";
 
 const guard = (state: Parameters<typeof carriedOut>[0], window = 16_000) =>
@@ -35,7 +36,7 @@ describe.each(POLICY_NAMES)("under %s", (name) => {
         expect(plan.expected.tokens).toBeLessThanOrEqual(plan.next.tokens);
         expect(carriedOut(state, plan).view.items.at(-1)).toEqual(state.view.items.at(-1));
       }),
-      { numRuns: 60 },
+      { numRuns: drawn(60) },
     );
   });
 });

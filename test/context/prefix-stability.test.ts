@@ -16,6 +16,7 @@ import { appendToView } from "../../src/domain/view";
 import { buildChatRequest } from "../../src/model/chat-request";
 import { modelRequest } from "../model/model-request";
 import { call, item, result, turnId, viewing } from "../support/builders";
+import { drawn } from "../support/effort";
 import { carriedOut, planUnder, toLimits } from "./planning";
 
 const TOOLS = [{ name: "look_up", description: "Looks something up.", parameters: { type: "object" } }];
@@ -146,7 +147,7 @@ describe.each(POLICY_NAMES)("under %s", (policy) => {
           before = { epoch, ...body };
         }
       }),
-      { numRuns: 25 },
+      { numRuns: drawn(25) },
     );
     expect(changes).toBeGreaterThan(0);
   });

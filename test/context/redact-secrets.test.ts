@@ -2,6 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { redactSecrets, SECRET_KINDS } from "../../src/context/redact-secrets";
+import { drawn } from "../support/effort";
 import { plantedSecret } from "../support/planted-secrets";
 
 /** Words between which a secret stands. A sign of a key's alphabet right beside it would be a part of it. */
@@ -17,7 +18,7 @@ describe("a secret", () => {
         expect(redacted.text).toContain(`[secret:${kind}]`);
         expect(redacted.count).toBeGreaterThan(0);
       }),
-      { numRuns: 500 },
+      { numRuns: drawn(500) },
     );
   });
 

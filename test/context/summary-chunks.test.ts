@@ -6,6 +6,7 @@ import { type ChunkCursor, takeChunk } from "../../src/context/summary-chunks";
 import { estimateTokens } from "../../src/context/tokens";
 import type { ItemMeta } from "../../src/domain/message";
 import { call, item, result, turnId } from "../support/builders";
+import { drawn } from "../support/effort";
 
 const says = (meta: ItemMeta, text: string): TranscriptEntry => ({ meta, parts: [{ type: "text", text }] });
 const words = (count: number): string => Array.from({ length: count }, (_, n) => `w${n}`).join(" ");
@@ -122,6 +123,6 @@ test("whatever is said and however small the parts: together they are the source
         expect(start.position > before.position || start.chars > before.chars).toBe(true);
       }
     }),
-    { numRuns: 150 },
+    { numRuns: drawn(150) },
   );
 });

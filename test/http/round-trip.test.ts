@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { DisplayItem } from "../../src/contract/item";
 import { CALLER, Life, settle } from "../session/life";
+import { drawn } from "../support/effort";
 import { SESSION, world } from "./support";
 
 const base = `/v1/sessions/${SESSION}`;
@@ -119,7 +120,7 @@ test("any conversation can be read from one session and sent to another, which t
       expect((await second.list()).map(written)).toEqual(read.map(written));
       expect(read).toHaveLength(items.length);
     }),
-    { numRuns: 60 },
+    { numRuns: drawn(60) },
   );
 });
 

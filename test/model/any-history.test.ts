@@ -13,6 +13,7 @@ import type { ItemKind, ItemMeta, Part, ToolDefinition, ToolRef } from "../../sr
 import { createChatModel } from "../../src/model/chat-model";
 import { findMalformed } from "../simulation/request-rules";
 import { id, item } from "../support/builders";
+import { drawn } from "../support/effort";
 import { ANTHROPIC_KEY, createAnthropic } from "../support/stand-in/providers/anthropic/anthropic.ts";
 import { createGoogle, GOOGLE_KEY } from "../support/stand-in/providers/google/google.ts";
 import { createChat } from "../support/stand-in/providers/openai/chat.ts";
@@ -257,7 +258,7 @@ describe("any history, cut anywhere and shown as less", () => {
       fc.asyncProperty(conversation, async (made) => {
         expect(await desk.ask(buildRequest(made, desk.spec))).toBeNull();
       }),
-      { numRuns: 150 },
+      { numRuns: drawn(150) },
     );
   });
 
@@ -270,7 +271,7 @@ describe("any history, cut anywhere and shown as less", () => {
         const answered = input.entries.filter(({ meta }) => meta.kind === "tool_call").length;
         expect(messages.filter(({ role }) => role === "tool")).toHaveLength(answered);
       }),
-      { numRuns: 500 },
+      { numRuns: drawn(500) },
     );
   });
 
@@ -282,7 +283,7 @@ describe("any history, cut anywhere and shown as less", () => {
         expect(JSON.stringify(buildRequest({ input, tools }, modelSpec()))).toBe(JSON.stringify(first));
         expect(JSON.stringify(input)).toBe(before);
       }),
-      { numRuns: 300 },
+      { numRuns: drawn(300) },
     );
   });
 

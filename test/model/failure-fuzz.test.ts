@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type FailureReport, judgeFailure } from "../../src/model/classify-failure";
 import { describeError } from "../../src/model/error-body";
+import { drawn } from "../support/effort";
 import { type FailureExample, failureExamples } from "./provider-failures";
 
 /** A number that is not an error's number and not part of a name, a date or a measurement. */
@@ -76,7 +77,7 @@ describe("a failure keeps its class and its limit", () => {
         const message = wrap(apply(of.report.message), of.report.status);
         expect({ message, ...judge(of, message) }).toMatchObject({ message, kind: of.kind, limit: of.limit });
       }),
-      { numRuns: 5_000, seed: 4 },
+      { numRuns: drawn(5_000), seed: 4 },
     );
   });
 
@@ -89,7 +90,7 @@ describe("a failure keeps its class and its limit", () => {
         const report: FailureReport = { status, message: described.message, code: code ?? described.code, type: type ?? described.type };
         expect({ body, ...judgeFailure(report) }).toMatchObject({ body, kind: of.kind, limit: of.limit });
       }),
-      { numRuns: 5_000, seed: 5 },
+      { numRuns: drawn(5_000), seed: 5 },
     );
   });
 
@@ -102,7 +103,7 @@ describe("a failure keeps its class and its limit", () => {
         const message = wrap(apply(text), of.report.status);
         expect({ message, overflow: judge(of, message).kind === "overflow" }).toEqual({ message, overflow: false });
       }),
-      { numRuns: 5_000, seed: 6 },
+      { numRuns: drawn(5_000), seed: 6 },
     );
   });
 

@@ -12,6 +12,7 @@ import { fold } from "../../src/domain/evolve";
 import { toWeighedView as weighed } from "../../src/domain/view";
 import { itemsAt } from "../../src/session/log/session-past";
 import { id, SESSION, TENANT } from "../support/builders";
+import { drawn } from "../support/effort";
 import { CALLER, Life } from "./life";
 import { policies } from "./script";
 import { acts, keyless, Story } from "./story";
@@ -105,7 +106,7 @@ describe("any sequence of rewind, edit, switch, fork, revert, reset, pin, redact
         await checkFork(story);
         for (const [kind, times] of story.tried) tried.set(kind, (tried.get(kind) ?? 0) + times);
       }),
-      { numRuns: 60 },
+      { numRuns: drawn(60, 20) },
     );
   });
 

@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import { fold } from "../../src/domain/evolve";
 import { CHECKPOINT_EVERY_EVENTS, readCheckpoint, stateAt, viewWhenNewest, writeCheckpoint } from "../../src/session/log/checkpoints";
 import { readTurnCalls } from "../../src/session/log/turn-calls";
+import { drawn } from "../support/effort";
 import { CALLER, Life, SPEC, settle } from "./life";
 import { change, hear, policies, steps } from "./script";
 import { listTurns } from "./sent";
@@ -44,7 +45,7 @@ test("at every seq of any conversation, a checkpoint reads as the fold of the lo
         expect(readCheckpoint(life.sql, seq)?.seq).toBe(seq);
       }
     }),
-    { numRuns: 25 },
+    { numRuns: drawn(25) },
   );
 });
 

@@ -5,6 +5,7 @@ import type { SubmitInput } from "../../src/app/session-api";
 import type { ImportedCall } from "../../src/app/written-message";
 import type { DisplayItem } from "../../src/contract/item";
 import type { ItemId } from "../../src/domain/ids";
+import { drawn } from "../support/effort";
 import { CALLER, type Life, settle } from "./life";
 import { newLife, say } from "./talk";
 
@@ -123,7 +124,7 @@ test.each(["asc", "desc"] as const)("pages of any size are the whole list, and h
       expect(paged).toEqual(whole);
       expect(whole).toHaveLength(messages.length);
     }),
-    { numRuns: 25 },
+    { numRuns: drawn(25) },
   );
 });
 

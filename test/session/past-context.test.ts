@@ -5,6 +5,7 @@ import type { ModelSpec } from "../../src/app/ports";
 import type { ToolDefinition } from "../../src/domain/message";
 import { readItems } from "../../src/session/log/log-tables";
 import { id } from "../support/builders";
+import { drawn } from "../support/effort";
 import { CALLER, failure, Life, settle } from "./life";
 import { change, hear, policies, steps, text } from "./script";
 import { allPast, expectSame, listTurns, past, watched } from "./sent";
@@ -34,7 +35,7 @@ test("every request of any conversation is rebuilt as it was sent", async () => 
       }
       if (life.sent.some(({ purpose }) => purpose === "turn")) await expectSame(life);
     }),
-    { numRuns: 25 },
+    { numRuns: drawn(25) },
   );
 });
 

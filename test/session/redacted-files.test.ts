@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { NO_RETENTION } from "../../src/app/retention";
 import type { ItemId } from "../../src/domain/ids";
+import { sized } from "../support/effort";
 import { toMark } from "../support/marks";
 import { type ObjectFiles, openObjectFiles } from "../support/object-files";
 import { CALLER, Life, settle } from "./life";
@@ -44,7 +45,7 @@ async function redact(items: readonly ItemId[]): Promise<void> {
 }
 
 describe("of imported messages", () => {
-  test.each([30, 300, 3_000])("of %i characters", async (length) => {
+  test.each(sized({ whole: [30, 300, 3_000], small: [300] }))("of %i characters", async (length) => {
     await importTexts(150, length);
     const items = await listItems();
 
@@ -69,7 +70,7 @@ describe("of imported messages", () => {
 });
 
 test("of turns with streamed replies and results of tools", async () => {
-  const TURNS = 40;
+  const TURNS = sized({ whole: 40, small: 16 });
   for (let turn = 0; turn < TURNS; turn++) {
     await life.send(toText(3 * turn, 200));
     await life.useTool(`call_${turn}`, toText(3 * turn + 1, 600), 10);

@@ -5,6 +5,7 @@ import { buildRequest } from "../../src/app/request/build-request";
 import { toPaddedRatio } from "../../src/context/budget";
 import { EARLIER } from "../../src/context/view";
 import { readItems } from "../../src/session/log/log-tables";
+import { drawn } from "../support/effort";
 import { CALLER, type Life } from "./life";
 import { change, hear, policies, steps, talked } from "./script";
 import { ask, buildRequestText, compact, cutOff, newest, newLife, ROOMY, retry, revert, SUMMARY, say, useTools } from "./talk";
@@ -36,7 +37,7 @@ describe("a reset", () => {
         const left = readItemsAt(life, uncovered);
         expect(left.map(({ incomplete }) => incomplete)).toEqual(uncovered.map(() => true));
       }),
-      { numRuns: 100, seed: 11 },
+      { numRuns: drawn(100), seed: 11 },
     );
   });
 

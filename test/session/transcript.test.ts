@@ -1,6 +1,7 @@
 /** The summariser's input: the complete source, in as many chunks as necessary. */
 import { expect, test } from "vitest";
 import type { CompactionId } from "../../src/domain/ids";
+import { sized } from "../support/effort";
 import { CALLER, Life, SPEC, settle } from "./life";
 
 /** Above 0.85 of the window of 8,000. */
@@ -70,7 +71,7 @@ test("each part updates the summary of those before it, and the last one's is wh
 });
 
 test("a source of many parts is read to its end, in parts that are well filled", async () => {
-  const questions = 640;
+  const questions = sized({ whole: 640, small: 200 });
   const life = new Life();
   await life.open();
   life.models = { resolve: async () => ({ ...SPEC, context_window: 10_000_000 }) };
@@ -82,7 +83,7 @@ test("a source of many parts is read to its end, in parts that are well filled",
 
   const parts = await readParts(life);
 
-  expect(parts.length).toBeGreaterThan(2 * 32);
+  expect(parts.length).toBeGreaterThan(questions / 10);
   const [summary] = life.runtime.state.view.overlays;
   expect(summary).toMatchObject({ kind: "summary", from: 1 });
   const read = saidIn(parts);

@@ -10,6 +10,7 @@ import { PartWriter } from "../../src/app/transfer/part-writer";
 import type { TenantId } from "../../src/domain/ids";
 import { parseExportLine } from "../../src/http/import-sessions";
 import { ok } from "../../src/lib/result";
+import { drawn } from "../support/effort";
 import { makeId } from "../tenant/support";
 import { CALLER, Life } from "./life";
 import { policies } from "./script";
@@ -153,7 +154,7 @@ describe("a session with any history", () => {
               .replace(/"sha256":"[0-9a-f]{64}"/g, ""),
           ).toBe(text(await exportSession(story.life, CALLER, { size })).replace(/"sha256":"[0-9a-f]{64}"/g, ""));
         }),
-        { numRuns: 25 },
+        { numRuns: drawn(25) },
       );
     },
   );

@@ -1,5 +1,9 @@
-/** Runs a world of its own over many seeds, as a test. `SEEDS=200` asks for more, and `SEED=7` for one, with its whole story. */
+/**
+ * Runs a world of its own over many seeds, as a test. `TEST_EFFORT=1` runs the whole budget of seeds, `SEEDS=200` so many, and `SEED=7` that
+ * one, with its whole story.
+ */
 import { expect, test } from "vitest";
+import { drawn } from "../support/effort";
 import type { Scheduler } from "./scheduler";
 import { Stats } from "./stats";
 
@@ -14,6 +18,7 @@ interface SeedTest {
   /** The test's own file, for the command that replays a seed. */
   readonly file: string;
   readonly simulate: (seed: number) => Promise<Simulated>;
+  /** The whole budget of seeds. A smaller effort runs at least three. */
   readonly seeds: number;
   readonly mostSeeds: number;
   /** Counters that so many seeds must have reached, or they prove nothing. */
@@ -33,7 +38,7 @@ function print(total: Stats): void {
 export function testSeeds({ title, file, simulate, seeds: usual, mostSeeds, tried, least = {} }: SeedTest): void {
   test(title, { timeout: 240_000 }, async () => {
     const total = new Stats();
-    const seeds = one ? [one] : Array.from({ length: Math.min(many || usual, mostSeeds) }, (_, index) => index + 1);
+    const seeds = one ? [one] : Array.from({ length: Math.min(many || drawn(usual, 3), mostSeeds) }, (_, index) => index + 1);
     for (const seed of seeds) {
       const { world, violation } = await simulate(seed);
       total.add(world.stats);

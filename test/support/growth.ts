@@ -27,7 +27,7 @@ function leastMs(work: () => void, enough: number): number {
 const SCREENING = [16, 24, 32, 256, 2_048, 32_768];
 /** Quadratic work is detected here, in seconds, and not run at the full size, where it takes minutes. */
 const LARGE = 262_144;
-const WHOLE = 1_048_576;
+export const WHOLE = 1_048_576;
 
 type WorkOf = (size: number) => () => void;
 

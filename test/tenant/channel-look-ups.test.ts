@@ -9,6 +9,7 @@ import { readWebhookTenant, toWebhookTenant } from "../../src/tenant/channels/we
 import { sealCredential } from "../../src/tenant/credentials/credential-seal";
 import { createChannelDirectory } from "../../src/tenant/look-ups/channel-directory";
 import { noteChange } from "../../src/tenant/shared/changes";
+import { drawn } from "../support/effort";
 import { FakeSchedule } from "../support/fake-schedule";
 import { createTestClock, makeId } from "./support";
 
@@ -125,7 +126,7 @@ describe("a tenant's name in a webhook's path", () => {
       fc.asyncProperty(fc.stringMatching(/^[0-9A-Za-z]{11}$/), async (sum) => {
         expect(await readWebhookTenant(`${TENANT}_${sum}`, peppers)).toBe(`${TENANT}_${sum}` === name ? TENANT : null);
       }),
-      { numRuns: 100 },
+      { numRuns: drawn(100) },
     );
   });
 });

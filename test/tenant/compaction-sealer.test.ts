@@ -4,6 +4,7 @@ import { describe, expect, inject, it } from "vitest";
 import { parseId, type TenantId } from "../../src/domain/ids";
 import type { Peppers } from "../../src/lib/peppers";
 import { createCompactionSealer } from "../../src/tenant/credentials/compaction-sealer";
+import { drawn } from "../support/effort";
 
 function makeTenant(end: string): TenantId {
   const id = parseId("ten", `ten_01JD8Z3V6Q4N7R2T5W9X0Y1A${end}`);
@@ -15,7 +16,7 @@ const PEPPER = "a-pepper-for-tests-only";
 const only = (current: string): Peppers => ({ current, previous: null });
 const sealer = createCompactionSealer(only(PEPPER), () => 0);
 const texts = fc.string({ unit: "grapheme", maxLength: 400 });
-const run = { seed: inject("seed"), numRuns: 100 };
+const run = { seed: inject("seed"), numRuns: drawn(100) };
 
 describe("a seal", () => {
   it("opens for its tenant in any isolate of the deployment, and says nothing of its text", async () => {
@@ -92,7 +93,7 @@ describe("a seal", () => {
           expect(await sealer.open(TENANT, text)).toBeNull();
         },
       ),
-      { ...run, numRuns: 500 },
+      { ...run, numRuns: drawn(500) },
     );
   });
 

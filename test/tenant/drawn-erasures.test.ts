@@ -5,6 +5,7 @@ import type { SessionId } from "../../src/domain/ids";
 import { createErasures, type Erasures } from "../../src/tenant/erasure/erasures";
 import { createDirectory } from "../../src/tenant/shared/directory";
 import { ACT } from "../support/act";
+import { drawn } from "../support/effort";
 import { createMigratedSql } from "./memory-sql";
 import { makeId, NOTHING_TO_FORGET } from "./support";
 
@@ -158,6 +159,6 @@ it("an end user's erasure reaches every session that the end user had, its late 
         expect(world.directory.register(late)).toMatchObject({ ok: false, error: { code: "session_erased" } });
       }
     }),
-    { numRuns: 200 },
+    { numRuns: drawn(200) },
   );
 });

@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { migrateTenant } from "../../src/tenant/core/tenant-schema";
 import { closeTenant, emptyTenant } from "../../src/tenant/erasure/empty-tenant";
+import { sized } from "../support/effort";
 import { toMark } from "../support/marks";
 import { type ObjectFiles, openObjectFiles } from "../support/object-files";
 
@@ -11,7 +12,7 @@ beforeEach(() => {
 });
 afterEach(() => files.remove());
 
-test.each([1_000, 150_000])("of %i sessions", async (sessions) => {
+test.each([1_000, sized({ whole: 150_000, small: 20_000 })])("of %i sessions", async (sessions) => {
   const { sql } = files;
   sql.transaction(() => migrateTenant(sql));
   sql.transaction(() => {

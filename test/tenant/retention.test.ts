@@ -7,6 +7,7 @@ import type { SessionId } from "../../src/domain/ids";
 import { err, ok } from "../../src/lib/result";
 import { createRetention } from "../../src/tenant/erasure/retention";
 import { createDirectory } from "../../src/tenant/shared/directory";
+import { drawn } from "../support/effort";
 import { createMigratedSql } from "./memory-sql";
 import { makeId } from "./support";
 
@@ -296,7 +297,7 @@ describe("a dry run", () => {
           void pass;
         },
       ),
-      { numRuns: 60 },
+      { numRuns: drawn(60) },
     );
   });
 });

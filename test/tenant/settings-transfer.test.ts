@@ -13,6 +13,7 @@ import { err, ok } from "../../src/lib/result";
 import { listSettings } from "../../src/tenant/core/list-settings";
 import type { Tenant } from "../../src/tenant/core/tenant";
 import { restoreSettings } from "../../src/tenant/restore-settings";
+import { drawn } from "../support/effort";
 import { drawnSettings } from "./drawn-settings";
 import { ACT, listAllSettings, newMemoryTenant } from "./memory-tenant";
 import { makeId } from "./support";
@@ -104,7 +105,7 @@ describe("the settings of any tenant", () => {
           report.settings.filter(isRestorable).length === 0 ? {} : { exists: report.settings.filter(isRestorable).length },
         );
       }),
-      { numRuns: 60 },
+      { numRuns: drawn(60) },
     );
   });
 });

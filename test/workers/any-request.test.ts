@@ -1,8 +1,9 @@
 /**
  * Requests drawn from the OpenAPI document itself, for every operation, sent to the real Worker. `request` holds each answer to the document.
- * `FUZZ_REQUESTS=100` draws more for each operation, and `TEST_SEED` draws others. A failure prints the request.
+ * `TEST_EFFORT=12` draws a hundred for each operation, and `TEST_SEED` draws others. A failure prints the request.
  */
 import { beforeAll, describe, expect, inject, it } from "vitest";
+import { drawn as countDrawn } from "../support/effort";
 import { findInventedFields } from "../support/fuzz/check-refusal";
 import { Draw, mixSeed } from "../support/fuzz/draw";
 import { type DrawnRequest, type Operation, printRequest } from "../support/fuzz/requests";
@@ -11,6 +12,8 @@ import { type FuzzedTenant, fuzzedOperations, OF_OTHERS, openFuzzedTenant, readA
 import { readBody, request, toFrames } from "./support";
 
 const seed = inject("seed");
+/** For each operation: nearly valid, and at least one that is not. */
+const REQUESTS = countDrawn(8, 2);
 
 let chat: FuzzedTenant["chat"];
 let known: FuzzedTenant["known"];
@@ -104,13 +107,13 @@ describe("any request is answered as the document says", () => {
     "%s",
     async (_, operation) => {
       const failed: string[] = [];
-      for (let nth = 0; nth < inject("fuzzRequests"); nth++) {
+      for (let nth = 0; nth < REQUESTS; nth++) {
         const fault = await tryRequest(operation, nth);
         if (fault !== null) failed.push(fault);
       }
       expect(failed).toEqual([]);
     },
-    inject("fuzzRequests") * PATIENCE_MS,
+    REQUESTS * PATIENCE_MS,
   );
 });
 

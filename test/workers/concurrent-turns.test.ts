@@ -8,11 +8,14 @@ import type { LimitUse } from "../../src/contract/limit-use";
 import { type LimitSet, NO_LIMITS } from "../../src/contract/limits";
 import type { SessionDescription } from "../../src/contract/session";
 import type { TurnId } from "../../src/domain/ids";
+import { sized } from "../support/effort";
 import { Chat, migrate, newChat, readBody, type Tenant } from "./support";
 
 beforeAll(migrate);
 
 let revision = 0;
+
+const AT_ONCE = sized({ whole: 200, small: 60 });
 
 function limit({ id }: Tenant, limits: Partial<LimitSet>) {
   revision += 1;
@@ -138,22 +141,22 @@ describe("a limit of concurrent turns", () => {
     expect((await one.call("POST", "/tool_results", results, { prefer: "respond-async" })).status).toBe(202);
   });
 
-  it("never lets more run than the limit of 200 that start at once, and has all slots again at the end", async () => {
+  it(`never lets more run than the limit of ${AT_ONCE} that start at once, and has all slots again at the end`, async () => {
     const MOST = 20;
-    const one = await newChat({ replies: gated(300) });
+    const one = await newChat({ replies: gated(AT_ONCE + 2 * MOST) });
     const chats = [one];
-    while (chats.length < 200) chats.push(...(await Promise.all(Array.from({ length: 20 }, () => newSession(one)))));
+    while (chats.length < AT_ONCE) chats.push(...(await Promise.all(Array.from({ length: 20 }, () => newSession(one)))));
     await limit(one.tenant, { tenant: { concurrent_turns: MOST } });
 
-    const answers = await Promise.all(chats.slice(0, 200).map((chat) => start(chat)));
+    const answers = await Promise.all(chats.slice(0, AT_ONCE).map((chat) => start(chat)));
     const admitted = answers.filter(({ status }) => status === 202).length;
     const heard = await one.model.heard(MOST);
 
-    expect([admitted, answers.filter(({ status }) => status === 429).length]).toEqual([MOST, 200 - MOST]);
+    expect([admitted, answers.filter(({ status }) => status === 429).length]).toEqual([MOST, AT_ONCE - MOST]);
     expect(heard).toHaveLength(MOST);
     await one.model.open("go");
     await Promise.all(
-      chats.slice(0, 200).map(async (chat, n) => {
+      chats.slice(0, AT_ONCE).map(async (chat, n) => {
         if (answers[n]?.status === 202) await chat.ended((await readBody<{ turn_id: TurnId }>(answers[n], 202)).turn_id);
       }),
     );

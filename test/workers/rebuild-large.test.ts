@@ -11,9 +11,12 @@ import { toScratchName } from "../../src/read-model/store";
 import { createProjection } from "../../src/read-model/writer";
 import { LogBuilder, makeId, modelCall, TENANT } from "../read-model/builders";
 import { readRows, rebuildSession } from "../read-model/rows";
+import { sized } from "../support/effort";
 import { migrate } from "./support";
 
-const MESSAGES = 3_000;
+const MESSAGES = sized({ whole: 3_000, small: 1_600 });
+/** Of a session that goes on while it is rebuilt in the smallest steps. */
+const FEWER = sized({ whole: 700, small: 250 });
 const LOG_PAGE = 100;
 
 let sessions = 500;
@@ -135,7 +138,7 @@ describe("a rebuild of a long session", () => {
     const { db, use } = metered();
     const perStep = await countSteps(toPorts(log, db), use);
 
-    expect(perStep.length).toBeGreaterThan(5);
+    expect(perStep.length).toBeGreaterThan(MESSAGES / 600);
     // A page of the log is written completely, so a step may exceed its budget by one page.
     expect(Math.max(...perStep)).toBeLessThan(2 * STEP_BUDGET);
     expect(use.rowsAtOnce).toBeLessThanOrEqual(200);
@@ -226,12 +229,12 @@ describe("a rebuild whose database fails", () => {
 
 describe("a rebuild between whose requests", () => {
   it("the session goes on takes nothing of it for a difference", async () => {
-    const log = longChat(900);
-    await project(log, 1, 700);
+    const log = longChat(FEWER + 200);
+    await project(log, 1, FEWER);
 
     const report = await rebuildBetween(log, async (step) => {
-      const to = Math.min(log.events.length, 700 + step * 10);
-      if (to > 700 + (step - 1) * 10) await project(log, 700 + (step - 1) * 10 + 1, to);
+      const to = Math.min(log.events.length, FEWER + step * 10);
+      if (to > FEWER + (step - 1) * 10) await project(log, FEWER + (step - 1) * 10 + 1, to);
     });
 
     expect(report).toMatchObject({ differences: [], repaired: true });

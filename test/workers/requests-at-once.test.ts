@@ -3,6 +3,7 @@
  * writes of any other kind, about the same session. `request` holds each answer to the document. A failure prints the requests.
  */
 import { beforeAll, describe, expect, inject, it } from "vitest";
+import { drawn as countDrawn } from "../support/effort";
 import { Draw, mixSeed } from "../support/fuzz/draw";
 import { type DrawnRequest, type Operation, printRequest } from "../support/fuzz/requests";
 import { PATIENCE_MS } from "../support/read-seed";
@@ -10,8 +11,7 @@ import { type FuzzedTenant, fuzzedOperations, OF_OTHERS, openFuzzedTenant, readA
 import { readBody, request } from "./support";
 
 const seed = inject("seed");
-/** A quarter of what is drawn for each operation one after another. */
-const ROUNDS = Math.ceil(inject("fuzzRequests") / 4);
+const ROUNDS = countDrawn(2);
 const OTHERS = 3;
 const [first, ...more] = fuzzedOperations.filter(({ method }) => method !== "GET" && method !== "HEAD");
 if (!first) throw new Error("no operation writes");

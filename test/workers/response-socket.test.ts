@@ -4,7 +4,7 @@ import { env, exports } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import { findUnsafeHeaders } from "../support/unsafe-headers";
 import { advanceClock, restoreClock } from "./clock";
-import { type Chat, countHolding, migrate, newChat, readBody } from "./support";
+import { type Chat, findHolding, migrate, newChat, readBody, untilHeldNowhere } from "./support";
 
 beforeAll(migrate);
 
@@ -147,7 +147,8 @@ describe("a socket", () => {
     expect(two.response).toMatchObject({ status: "completed", store: false, previous_response_id: readId(one) });
     const request = (await chat.model.heard(2)).at(-1);
     expect(JSON.stringify(request)).toContain("Count to 4711.");
-    expect(await countHolding("Count to 4711.")).toBe(1);
+    const held = await findHolding("Count to 4711.");
+    expect(held).toHaveLength(1);
 
     const stored = await client.ask({ model, input: "On.", previous_response_id: readId(two) });
     expect(stored).toMatchObject({ type: "error", status: 400, error: { param: "store" } });
@@ -159,7 +160,7 @@ describe("a socket", () => {
         error: { code: "previous_response_not_found", param: "previous_response_id", message: expect.stringContaining(readId(two)) },
       });
     }
-    await expect.poll(() => countHolding("Count to 4711.")).toBe(0);
+    await untilHeldNowhere("Count to 4711.", held);
     client.socket.close();
   });
 
@@ -198,10 +199,11 @@ describe("a socket", () => {
     const chat = await newChat({ replies: [{ text: "One." }] });
     const client = await Client.open(chat);
     await client.ask({ model: chat.model.upstream, input: "Count to 1147.", store: false });
-    expect(await countHolding("Count to 1147.")).toBe(1);
+    const held = await findHolding("Count to 1147.");
+    expect(held).toHaveLength(1);
     client.socket.close();
     await client.closed;
-    await expect.poll(() => countHolding("Count to 1147.")).toBe(0);
+    await untilHeldNowhere("Count to 1147.", held);
   });
 
   it("answers one request at a time", async () => {

@@ -6,7 +6,7 @@ import type { FileView } from "../../src/contract/file";
 import type { List } from "../../src/contract/page";
 import { NO_SESSION } from "../../src/domain/erased-usage";
 import { png } from "./files";
-import { type Chat, countHolding, migrate, newChat, readBody, request } from "./support";
+import { type Chat, findHolding, migrate, newChat, readBody, request, untilHeldNowhere } from "./support";
 
 beforeAll(migrate);
 
@@ -37,11 +37,12 @@ describe.each(SURFACES)("POST %s", (path, asks) => {
 
     const answering = post(chat, path, { ...asks(said), stream });
     await chat.model.heard(1);
-    expect(await countHolding(said)).toBe(1);
+    const held = await findHolding(said);
+    expect(held).toHaveLength(1);
     await chat.model.open("answer");
 
     expect(await (await answering).text()).toContain("Answered.");
-    await expect.poll(() => countHolding(said), SOON).toBe(0);
+    await untilHeldNowhere(said, held);
   });
 
   it("ends when its client leaves before the whole answer, and the model is not waited for", async () => {
@@ -51,12 +52,13 @@ describe.each(SURFACES)("POST %s", (path, asks) => {
     await chat.model.script({ replies: [{ deltas: ["One ", { gate: "never" }] }] });
     const answering = post(chat, path, asks(said), leaving.signal).catch(() => null);
     await chat.model.heard(1);
-    expect(await countHolding(said)).toBe(1);
+    const held = await findHolding(said);
+    expect(held).toHaveLength(1);
 
     leaving.abort();
 
     await answering;
-    await expect.poll(() => countHolding(said), SOON).toBe(0);
+    await untilHeldNowhere(said, held);
   });
 });
 
@@ -152,10 +154,11 @@ it("a compaction leaves nothing in a session", async () => {
 
   const compacting = post(chat, "/v1/responses/compact", { input });
   await chat.model.heard(1);
-  expect(await countHolding("闻所未闻")).toBeGreaterThan(0);
+  const held = await findHolding("闻所未闻");
+  expect(held.length).toBeGreaterThan(0);
   await chat.model.open("summary");
 
   const response = await compacting;
   expect(await response.json()).toMatchObject({ object: "response.compaction" });
-  await expect.poll(() => countHolding("闻所未闻"), SOON).toBe(0);
+  await untilHeldNowhere("闻所未闻", held);
 });

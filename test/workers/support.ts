@@ -2,7 +2,7 @@
 import { applyD1Migrations, listDurableObjectIds, runInDurableObject } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
 import { ulid } from "ulidx";
-import { inject } from "vitest";
+import { expect, inject, vi } from "vitest";
 import type { WholeSessionApi } from "../../src/app/control-api";
 import { sessionObjectName } from "../../src/app/object-name";
 import type { PolicyChoice } from "../../src/context/policy-choice";
@@ -269,11 +269,17 @@ export const readStorage = (stub: DurableObjectStub): Promise<string> =>
     return JSON.stringify(tables.map(({ name }) => storage.sql.exec(`SELECT * FROM "${name}"`).toArray()));
   });
 
-/** How many sessions hold this text, listed or not. */
-export async function countHolding(text: string): Promise<number> {
-  const ids = await listDurableObjectIds(env.SESSIONS);
+/** The sessions that hold this text, listed or not, of all or `among` some. Reading all takes long, so a test that waits asks some. */
+export async function findHolding(text: string, among?: readonly DurableObjectId[]): Promise<readonly DurableObjectId[]> {
+  const ids = among ?? (await listDurableObjectIds(env.SESSIONS));
   const stored = await Promise.all(ids.map((id) => readStorage(env.SESSIONS.get(id))));
-  return stored.filter((each) => each.includes(text)).length;
+  return ids.filter((_, n) => stored[n]?.includes(text));
+}
+
+/** Waits until none of the sessions that held the text holds it. Then no other may. */
+export async function untilHeldNowhere(text: string, held: readonly DurableObjectId[]): Promise<void> {
+  await vi.waitUntil(async () => (await findHolding(text, held)).length === 0, { timeout: 10_000, interval: 20 });
+  expect(await findHolding(text)).toEqual([]);
 }
 
 /** The text of an item. */

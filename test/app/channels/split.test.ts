@@ -2,6 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { splitMarkdown } from "../../../src/app/channels/text/split";
+import { drawn } from "../../support/effort";
 
 const upTo = (limit: number) => (part: string) => part.length <= limit;
 const lines = (...texts: string[]) => texts.join("\n");
@@ -173,7 +174,7 @@ describe("any text", () => {
         expect(strip(parts.join("\n"))).toBe(strip(text));
         for (const part of parts) expect([part.trim() !== "", part.isWellFormed(), part.length <= limit]).toEqual([true, true, true]);
       }),
-      { numRuns: 500 },
+      { numRuns: drawn(500) },
     );
   });
 
@@ -185,7 +186,7 @@ describe("any text", () => {
       fc.property(text, fc.integer({ min: 40, max: 80 }), (some, limit) => {
         expect(splitMarkdown(some, upTo(limit)).flatMap(list)).toEqual(list(some));
       }),
-      { numRuns: 300 },
+      { numRuns: drawn(300) },
     );
   });
 

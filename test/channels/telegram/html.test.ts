@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { splitMarkdown } from "../../../src/app/channels/text/split";
 import { telegram } from "../../../src/channels/telegram/telegram";
+import { drawn } from "../../support/effort";
 import { HtmlFault, readHtml } from "../../support/stand-in/telegram/html";
 
 const render = (markdown: string) => telegram.render(markdown).text;
@@ -132,7 +133,7 @@ describe("every part of a reply", () => {
       fc.property(fc.array(piece, { maxLength: 60 }), (pieces) => {
         valid(pieces.join(""));
       }),
-      { numRuns: 1_000 },
+      { numRuns: drawn(1_000) },
     );
   });
 });

@@ -2,6 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { telegram } from "../../../src/channels/telegram/telegram";
+import { drawn } from "../../support/effort";
 import { CREDENTIALS, parse, toRequest } from "./support";
 
 const ANSWER = { status: 200 };
@@ -206,7 +207,7 @@ describe("another update", () => {
       fc.property(body, (text) => {
         expect(["handshake", "ignored", "deliveries", "malformed"]).toContain(telegram.parse(toRequest(text), CREDENTIALS).kind);
       }),
-      { numRuns: 1_000 },
+      { numRuns: drawn(1_000) },
     );
   });
 });

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { ok } from "../../../src/lib/result";
+import { drawn } from "../../support/effort";
 import { accepted, description, KEY, SESSION, turn, world } from "../support";
 
 const JSON_RPC = {
@@ -240,7 +241,7 @@ describe("any JSON", () => {
         expect(answers.length > 0).toBe(response.status !== 202);
         expect(answers.filter((answer) => !isRpcAnswer(answer))).toEqual([]);
       }),
-      { numRuns: Number(process.env.MCP_MESSAGES ?? 300) },
+      { numRuns: drawn(300) },
     );
 
     expect(log.filter(({ level }) => level === "error")).toEqual([]);

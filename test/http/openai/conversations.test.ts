@@ -6,6 +6,7 @@ import type { WholeSessionApi } from "../../../src/app/control-api";
 import type { Caller } from "../../../src/app/session-api";
 import { err, ok } from "../../../src/lib/result";
 import { CALLER, Life, settle } from "../../session/life";
+import { drawn } from "../../support/effort";
 import { KEY, makeId, type WorldInput, world } from "../support";
 
 /** A session of its own behind every conversation's name. */
@@ -437,7 +438,7 @@ describe("any items that are added, answered, popped and deleted", () => {
         for (const [n, act] of acts.entries()) await played.play(act, n);
         await played.run("the end");
       }),
-      { numRuns: 25 },
+      { numRuns: drawn(25) },
     );
   }, 60_000);
 });

@@ -7,6 +7,7 @@ import type { TenantApi } from "../../../src/app/tenant-api";
 import type { SessionId } from "../../../src/domain/ids";
 import { err, ok } from "../../../src/lib/result";
 import { ROOMY } from "../../session/talk";
+import { drawn } from "../../support/effort";
 import { TENANT } from "../support";
 import { calls, connect, says, show } from "./response-life";
 
@@ -327,7 +328,7 @@ describe("any tree of responses", () => {
           n = end;
         }
       }),
-      { numRuns: 30 },
+      { numRuns: drawn(30) },
     );
   }, 60_000);
 });

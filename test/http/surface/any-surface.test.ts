@@ -4,6 +4,7 @@
  */
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { drawn } from "../../support/effort";
 import {
   listItems,
   readConversation,
@@ -18,7 +19,7 @@ import {
 } from "./any-surface-read";
 import { ANSWERERS, type Answerer, type Reply, type Result, SPEAKERS, type Speaker, share, Talk } from "./any-surface-talk";
 
-const CONVERSATIONS = Number(process.env.SURFACE_CONVERSATIONS || 50);
+const CONVERSATIONS = drawn(50, 25);
 const MINUTES = 60_000;
 
 const HOSTILE = [

@@ -5,9 +5,10 @@
  */
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { drawn, isWhole } from "../../support/effort";
 import { FAULTS, type Fault, LossyClient, type Request, SURFACES, type Surface, share, type Told } from "./lossy-client";
 
-const CONVERSATIONS = Number(process.env.SURFACE_CONVERSATIONS || 60);
+const CONVERSATIONS = drawn(60, 20);
 const MINUTES = 60_000;
 const REDACTED = "[redacted]";
 
@@ -177,7 +178,7 @@ test(
 
     const answering = SURFACES.filter((surface) => surface !== "items").map((surface) => `${surface} results`);
     const tried = [...SURFACES, ...answering, ...FAULTS, "said again", "doubled", "spoken", "redacted", "failed once"];
-    expect(tried.filter((kind) => !tally.has(kind))).toEqual([]);
+    if (isWhole()) expect(tried.filter((kind) => !tally.has(kind))).toEqual([]);
   },
   2 * MINUTES + CONVERSATIONS * 2_000,
 );

@@ -9,6 +9,7 @@ import { listTables } from "../../../src/lib/scrub/rewrite-tables";
 import { migrateSession } from "../../../src/session/log/log-schema";
 import { migrateTenant } from "../../../src/tenant/core/tenant-schema";
 import { ACT } from "../../support/act";
+import { drawn } from "../../support/effort";
 import { toMark } from "../../support/marks";
 import { type ObjectFiles, openObjectFiles } from "../../support/object-files";
 
@@ -173,7 +174,7 @@ it("whatever was inserted, changed and deleted in several tables, nothing that i
         own.remove();
       }
     }),
-    { numRuns: 20 },
+    { numRuns: drawn(20, 3) },
   );
 }, 120_000);
 
