@@ -5,14 +5,6 @@ const PAST = ["test/session/past-context.test.ts"];
 
 export const past: readonly Mutant[] = [
   {
-    name: "a session of an older build is offered another memory_query than it was",
-    breaks: "a past request is rebuilt as it was sent",
-    file: "src/context/recall-tool.ts",
-    find: "if (!settings.recall_names_session || session === null)",
-    replace: "if (session === null)",
-    tests: ["test/session/earlier-schemas.test.ts"],
-  },
-  {
     name: "a past request is built on the session as it is now",
     breaks: "I8: what is told of a past request is what was sent",
     file: "src/session/calls/past-request.ts",

@@ -10,7 +10,7 @@ import { type CommittedSummary, type Quotation, toReadRanges } from "../../domai
 import { toFiller } from "../../lib/scrub/filler";
 import { deleteBodies, readBodies } from "./bodies";
 import { readCompactions } from "./compaction-rows";
-import { beginDeletion, remakeIndex } from "./recall-step";
+import { beginDeletion, remakeIndex } from "./recall-tables";
 import type { Sql } from "./sql";
 
 type Redacted = Extract<StoredEvent, { type: "MessageRedacted" }>;
