@@ -51,9 +51,9 @@ export interface Receipt {
   readonly breaker_open: boolean;
   /** Items that left the view without a summary. */
   readonly dropped_items: number;
-  /** Whether the summary followed the standing instructions. Absent: there were none, or no model wrote it, or an older build did. */
+  /** Whether the summary followed the standing instructions. Absent: there were none, or no model wrote it. */
   readonly summary_instructions?: SummaryInstructions;
-  /** How many secrets were replaced in what the summariser read, if the policy redacts. Absent: it does not, or an older build wrote it. */
+  /** How many secrets were replaced in what the summariser read, if the policy redacts. Absent: it does not. */
   readonly redacted?: number;
   /** The last editor of the summary, if it was edited as a draft. Absent: the summary is as the model wrote it. */
   readonly edited?: Edited;

@@ -71,33 +71,32 @@ describe("a stored event", () => {
   });
 });
 
-/** A made-up history: a message was once redacted by `id`, then with a reason, and by `item` in version 3. */
+/** A made-up history: a stop once named its turn `id` and no reason, then a reason in `why`, and has its fields of today in version 3. */
 describe("an event type whose shape has changed twice", () => {
   const upcasters = {
-    "MessageRedacted@1": ({ id, ...rest }: Record<string, unknown>) => ({ ...rest, id, why: "retention" }),
-    "MessageRedacted@2": ({ id, why, ...rest }: Record<string, unknown>) => ({ ...rest, item: id, cause: why }),
+    "TurnStopped@1": (data: Record<string, unknown>) => ({ ...data, why: "requested" }),
+    "TurnStopped@2": ({ id, why, ...rest }: Record<string, unknown>) => ({ ...rest, turn: id, reason: why }),
   };
-  const parse = createEventParser({ current: { MessageRedacted: 3 }, upcasters });
-  const read = (version: number, data: object) => parse({ seq: 3, at: 5, type: "MessageRedacted", version, data: JSON.stringify(data) });
-  const redacted = { type: "MessageRedacted", seq: 3, at: 5, item: "msg_1", position: 2, cause: "retention" };
+  const parse = createEventParser({ current: { TurnStopped: 3 }, upcasters });
+  const read = (version: number, data: object) => parse({ seq: 3, at: 5, type: "TurnStopped", version, data: JSON.stringify(data) });
 
   test.each([
-    [1, { id: "msg_1", position: 2 }],
-    [2, { id: "msg_1", position: 2, why: "retention" }],
-    [3, { item: "msg_1", position: 2, cause: "retention" }],
+    [1, { id: "trn_1" }],
+    [2, { id: "trn_1", why: "requested" }],
+    [3, { turn: "trn_1", reason: "requested" }],
   ])("is read from version %d, one version at a time", (version, data) => {
-    expect(read(version, data)).toEqual(redacted);
+    expect(read(version, data)).toEqual({ type: "TurnStopped", seq: 3, at: 5, turn: "trn_1", reason: "requested" });
   });
 
   test("is held to its current shape, whatever its row's version", () => {
-    expect(() => read(1, { id: "msg_1" })).toThrow(new MalformedEventError("event 3 MessageRedacted has no proper position"));
-    expect(() => read(3, { id: "msg_1", position: 2 })).toThrow(new MalformedEventError("event 3 MessageRedacted has no proper item"));
+    expect(() => read(1, {})).toThrow(new MalformedEventError("event 3 TurnStopped has no proper turn"));
+    expect(() => read(3, { id: "trn_1", why: "requested" })).toThrow(new MalformedEventError("event 3 TurnStopped has no proper turn"));
   });
 
   test("is refused where an upcaster is missing, and from a newer version", () => {
-    const gap = createEventParser({ current: { MessageRedacted: 3 }, upcasters: { "MessageRedacted@1": upcasters["MessageRedacted@1"] } });
+    const gap = createEventParser({ current: { TurnStopped: 3 }, upcasters: { "TurnStopped@1": upcasters["TurnStopped@1"] } });
 
-    expect(() => gap({ seq: 3, at: 5, type: "MessageRedacted", version: 1, data: "{}" })).toThrow(UnknownEventError);
+    expect(() => gap({ seq: 3, at: 5, type: "TurnStopped", version: 1, data: "{}" })).toThrow(UnknownEventError);
     expect(() => read(4, {})).toThrow(UnknownEventError);
   });
 
