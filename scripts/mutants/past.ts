@@ -53,14 +53,6 @@ export const past: readonly Mutant[] = [
     tests: ["test/session/checkpoints.test.ts"],
   },
   {
-    name: "a past call is looked for by its position alone",
-    breaks: "an older build's call is found by epoch and position",
-    file: "src/session/log/turn-calls.ts",
-    find: "view.epoch === call.epoch && ",
-    replace: "",
-    tests: PAST,
-  },
-  {
     name: "of two past requests with other tools the beginning is told to be alike",
     breaks: "two requests are compared by what they show",
     file: "src/context/view-diff.ts",

@@ -228,7 +228,16 @@ describe("events as row operations", () => {
     const log = new LogBuilder();
     // Each type once, with only the fields that the projection reads.
     const item = log.item("user", []);
-    const bare = { item: null, items: [], ops: [], receipt: RECEIPT, changes: {}, settings: { title: null }, usage: null, line: branchLine([]) };
+    const bare = {
+      item: null,
+      items: [],
+      ops: [],
+      receipt: RECEIPT,
+      changes: {},
+      settings: { title: null },
+      usage: null,
+      line: branchLine([]),
+    };
     for (const type of knownEventTypes) {
       const needsItem = ["AssistantReplied", "ToolCalled", "ToolResultRecorded"].includes(type);
       const event = { ...bare, type, seq: 1, at: 1, ...(needsItem && { item }) } as unknown as StoredEvent;
