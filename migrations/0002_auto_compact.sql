@@ -1,4 +1,4 @@
--- RFC-011, migration 1 to 2: the windows of the preset models, and the compact fields of a session.
+-- RFC-011, migration 1 to 2: the windows of the preset models, and the compact fields of a session. Rows that are there keep what they have.
 -- Presets only: a tenant's own model may share a name and have another window, and its owner says which.
 
 ALTER TABLE models ADD COLUMN context_window_size INTEGER DEFAULT NULL;

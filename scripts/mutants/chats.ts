@@ -187,7 +187,7 @@ export const chats: readonly Mutant[] = [
     name: "a first message that began another text counts as a beginning of the reply",
     breaks: "the text behind the first message is sent (docs/chat-object.md)",
     file: "src/app/channels/replies/reply.ts",
-    find: 'live.digest === undefined || live.digest === sha256Sync(begun) ? begun : ""',
+    find: 'live.digest === sha256Sync(begun) ? begun : ""',
     replace: "begun",
     tests: WHOLE,
   },

@@ -171,14 +171,6 @@ export const keys: readonly Mutant[] = [
     tests: ["test/tenant/api-key.test.ts"],
   },
   {
-    name: "a key of five scopes erases no more",
-    breaks: "docs/keys.md: keys that were made when there were five scopes can do what they could",
-    file: "src/tenant/core/tenant-first-steps.ts",
-    find: 'grant("sessions:write", "sessions:erase files:write"),',
-    replace: 'grant("sessions:write", "files:write"),',
-    tests: ["test/tenant/tenant-migrations.test.ts"],
-  },
-  {
     name: "a rotated key goes on",
     breaks: "docs/keys.md: the old one ends when the overlap does",
     file: "src/tenant/keys/keys.ts",

@@ -5,14 +5,6 @@ const PAST = ["test/session/past-context.test.ts"];
 
 export const past: readonly Mutant[] = [
   {
-    name: "a session of an older build is offered another memory_query than it was",
-    breaks: "a past request is rebuilt as it was sent",
-    file: "src/context/recall-tool.ts",
-    find: "if (!settings.recall_names_session || session === null)",
-    replace: "if (session === null)",
-    tests: ["test/session/earlier-schemas.test.ts"],
-  },
-  {
     name: "a past request is built on the session as it is now",
     breaks: "I8: what is told of a past request is what was sent",
     file: "src/session/calls/past-request.ts",
@@ -59,14 +51,6 @@ export const past: readonly Mutant[] = [
     find: "AND version = ?",
     replace: "AND version <= ?",
     tests: ["test/session/checkpoints.test.ts"],
-  },
-  {
-    name: "a past call is looked for by its position alone",
-    breaks: "an older build's call is found by epoch and position",
-    file: "src/session/log/turn-calls.ts",
-    find: "view.epoch === call.epoch && ",
-    replace: "",
-    tests: PAST,
   },
   {
     name: "of two past requests with other tools the beginning is told to be alike",

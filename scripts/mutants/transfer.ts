@@ -38,14 +38,6 @@ export const transfer: readonly Mutant[] = [
     tests: SETTINGS,
   },
   {
-    name: "a file of version 1 brings settings",
-    breaks: "docs/export-format.md: the version is 1 without settings",
-    file: "src/app/transfer/import-file.ts",
-    find: "if (this.#version < SETTINGS_VERSION)",
-    replace: "if (false)",
-    tests: SETTINGS,
-  },
-  {
     name: "an import that was cut off takes the lines before its place again",
     breaks: "docs/export-format.md: after a crash it goes on behind the last whole session",
     file: "src/app/transfer/import-file.ts",

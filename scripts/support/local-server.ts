@@ -90,7 +90,7 @@ function supervisorArguments(options: LocalServerOptions): string[] {
   const config = ["--config", join(ROOT, "wrangler.toml")];
   const where = ["--ip", HOST, "--port", String(options.port), "--inspector-port", "0", "--persist-to", options.state];
   const how = ["--env-file", options.secrets, "--show-interactive-dev-session=false"];
-  // A file of an older version names no environment. The default must not apply, because a server on this machine never creates production keys.
+  // A file that was written by hand may name no environment. The default must not apply, because a server on this machine never creates production keys.
   const environment = readSecrets(options.secrets).ENVIRONMENT === undefined ? ["--var", "ENVIRONMENT:dev"] : [];
   return [...supervisor, "dev", ...source, ...config, ...where, ...how, ...environment];
 }

@@ -12,5 +12,5 @@ export function toAskedModel({ provider, upstream_id, base_url, source, context_
 /** The result can build a request, but not send one: whose key was used is not stored. Null when this build does not know the provider. */
 export function toModelSpec(id: string, asked: AskedModel, ratio?: number): ModelSpec | null {
   const provider = PROVIDERS.find((each) => each === asked.provider);
-  return provider ? { id, source: "deployment", ...asked, provider, ...(ratio !== undefined && { ratio }) } : null;
+  return provider ? { id, ...asked, provider, ...(ratio !== undefined && { ratio }) } : null;
 }

@@ -39,8 +39,8 @@ interface FileKeep {
   readonly files: readonly FileId[];
   /** Files of redacted messages that no other message refers to. */
   readonly gone: readonly FileId[];
-  /** The session's newest event, by which an outdated call is known: calls arrive in any order. Absent: an older build does not say. */
-  readonly seq?: number;
+  /** The session's newest event, by which an outdated call is known: calls arrive in any order. */
+  readonly seq: number;
   /** The session's newest redaction: exports of an earlier state end. Absent: there was none. */
   readonly redacted_at?: number;
 }

@@ -43,21 +43,20 @@ export interface ForkHead extends ForkLine {
   readonly system: string | null;
   readonly tools: readonly ToolDefinition[] | null;
   readonly title: string | null;
-  /** The session's own instructions for summaries, and those of its policy. Absent in the head of an older build. */
-  readonly summary_instructions?: string | null;
-  readonly policy_instructions?: string | null;
+  /** The session's own instructions for summaries, and those of its policy. */
+  readonly summary_instructions: string | null;
+  readonly policy_instructions: string | null;
   readonly metadata: Readonly<Record<string, string>>;
-  /** Absent in the head of an older build. The source's external id is its own, and is not copied. */
-  readonly end_user?: string | null;
-  /** Absent in the head of an older build, and when there are none. */
+  /** The source's external id is its own, and is not copied. */
+  readonly end_user: string | null;
+  /** Absent when there are none. */
   readonly generation?: Generation;
   /** The copy is a throwaway session, whatever the source is. Absent: it stays. */
   readonly throwaway?: true;
-  /** A string: a text of the client's own, or the head of an older build. */
+  /** A string: a text of the client's own. */
   readonly pins: readonly (string | CopiedPin)[];
   /**
-   * In the copy's numbers. `text`: the text of a summary, else null. `read`: the positions that the summary was made from; absent in the
-   * head of an older build.
+   * In the copy's numbers. `text`: the text of a summary, else null. `read`: the positions that a summary was made from; absent for what is none.
    */
   readonly overlays: readonly { readonly overlay: Overlay; readonly text: string | null; readonly read?: readonly CoveredRange[] }[];
   readonly reduced: readonly Reduced[];

@@ -49,7 +49,7 @@ export type SessionError =
   | { readonly code: "compaction_not_found"; readonly compaction: string }
   /** The turn has made no model call, or fewer than asked for. `calls`: how many it made; `call`: the one asked for, null for the last. */
   | { readonly code: "request_not_found"; readonly turn: string; readonly call: number | null; readonly calls: number }
-  /** An older build did not record the call's request settings, and the registry does not know the model any more. */
+  /** This build does not have the provider's request format any more. */
   | { readonly code: "request_unknown"; readonly model: string }
   | { readonly code: "message_not_found"; readonly message: string }
   /** `message`: has the client's id already. `index`: of several messages, the one at fault. `list`: the field with them; absent: `items`. */

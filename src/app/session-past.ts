@@ -10,8 +10,8 @@ import type { ItemMeta } from "../domain/message";
 /** A branch that is not the current one, in the state in which it was left. */
 interface LeftBranch {
   readonly elsewhere: readonly CoveredRange[];
-  /** What a retry took back on it. Absent when an older build left the branch. */
-  readonly taken_back?: readonly CoveredRange[];
+  /** What a retry took back on it. */
+  readonly taken_back: readonly CoveredRange[];
   readonly messages: number;
   readonly last_turn: LastTurn | null;
   readonly view: ViewBefore;

@@ -5,13 +5,10 @@
 import type { StoredEvent } from "../domain/events";
 import type { ModelSpec } from "./ports";
 
-type Place = Pick<ModelSpec, "base_url"> & { readonly source?: ModelSpec["source"] };
+type Place = Pick<ModelSpec, "base_url" | "source">;
 
-/**
- * `url`: the model's base URL, or an address below it. Returns null when it must not be shown. A record without `source`, from an older
- * build, counts as the deployment's.
- */
-export function shownAddress(url: string, { base_url, source = "deployment" }: Place): string | null {
+/** `url`: the model's base URL, or an address below it. Returns null when it must not be shown. */
+export function shownAddress(url: string, { base_url, source }: Place): string | null {
   if (base_url === null) return url;
   return source === "tenant" ? withoutSecrets(url) : null;
 }

@@ -1,6 +1,7 @@
-/** The tables of an audit log, as migrations. They never change after their release. */
+/** The tables of an audit log. */
 export const AUDIT_TABLES: readonly string[] = [
-  // entry: as JSON, without its hash. actor, target: ids. audit_anchor: the newest entry that was removed; no row while there is none.
+  // entry: as JSON, without its hash. actor, target: ids. nonce: of the act (`Act`); null: every call makes an entry. audit_anchor: the newest
+  // entry that was removed; no row while there is none.
   `CREATE TABLE audit (
      seq INTEGER PRIMARY KEY,
      at INTEGER NOT NULL,
@@ -8,12 +9,14 @@ export const AUDIT_TABLES: readonly string[] = [
      actor TEXT,
      target TEXT NOT NULL,
      entry TEXT NOT NULL,
-     hash TEXT NOT NULL
+     hash TEXT NOT NULL,
+     nonce TEXT
    ) STRICT`,
   "CREATE INDEX audit_by_time ON audit (at)",
   "CREATE INDEX audit_by_action ON audit (action)",
   "CREATE INDEX audit_by_actor ON audit (actor)",
   "CREATE INDEX audit_by_target ON audit (target)",
+  "CREATE UNIQUE INDEX audit_by_nonce ON audit (nonce, action, target) WHERE nonce IS NOT NULL",
   "CREATE TABLE audit_anchor (one INTEGER PRIMARY KEY CHECK (one = 1), seq INTEGER NOT NULL, hash TEXT NOT NULL) STRICT",
   "CREATE TRIGGER audit_no_update BEFORE UPDATE ON audit BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END",
   `CREATE TRIGGER audit_no_delete BEFORE DELETE ON audit WHEN OLD.seq > coalesce((SELECT seq FROM audit_anchor), 0)
@@ -27,10 +30,4 @@ export const AUDIT_TABLES: readonly string[] = [
      WHEN NEW.seq <= OLD.seq OR NEW.hash IS NOT (SELECT hash FROM audit WHERE seq = NEW.seq)
      BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END`,
   "CREATE TRIGGER audit_anchor_stays BEFORE DELETE ON audit_anchor BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END",
-];
-
-/** nonce: of the act (`Act`). Null: every call makes an entry. */
-export const AUDIT_NONCES: readonly string[] = [
-  "ALTER TABLE audit ADD COLUMN nonce TEXT",
-  "CREATE UNIQUE INDEX audit_by_nonce ON audit (nonce, action, target) WHERE nonce IS NOT NULL",
 ];

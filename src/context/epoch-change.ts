@@ -220,15 +220,18 @@ export function fitsAfter(
   return { fits: tokens <= (toRequestLimit(limits) ?? Number.POSITIVE_INFINITY), tokens };
 }
 
+const NO_TOKENS: Certainty = { source: "estimated", error_bound: 0 };
 const UNMEASURED: Receipt = {
   tokens_before: 0,
   tokens_after: 0,
+  measured: { before: NO_TOKENS, after: NO_TOKENS },
   items_before: 0,
   items_after: 0,
   model: null,
   usage: null,
   ms: 0,
-  economy: null,
+  cost: 0,
+  economy: { read_cost_before: 0, read_cost_after: 0, price: 0, cache_kept: 0 },
   rungs: [],
   mode: null,
   attempts: 0,

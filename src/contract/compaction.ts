@@ -54,16 +54,13 @@ export type ShownOp = Exclude<EpochOp, TakingBack> | Counted<TakingBack>;
 export const summaryInstructions = domainShape<SummaryInstructions>()(
   z.enum(["applied", "left_out"]).openapi({
     description:
-      "What became of the standing instructions (summary_instructions of the session, summary.instructions of its policy). `applied`: the summariser was given them. `left_out`: it was not, because an earlier answer could not be used, the breaker was open, or they would have left it too little room. Null if there were none, if no model wrote the summary, or if an older version did",
+      "What became of the standing instructions (summary_instructions of the session, summary.instructions of its policy). `applied`: the summariser was given them. `left_out`: it was not, because an earlier answer could not be used, the breaker was open, or they would have left it too little room. Null if there were none, or if no model wrote the summary",
   }),
 );
 
 const receiptFields = {
   tokens_before: tokenFigure.openapi({ description: "The size of the next request before the change" }),
-  tokens_after: tokenFigure.openapi({
-    description:
-      "The size of the next request after the change. Older receipts do not say how their figures are known, so both are estimated",
-  }),
+  tokens_after: tokenFigure.openapi({ description: "The size of the next request after the change" }),
   items_before: z.int(),
   items_after: z.int(),
   model: z
@@ -74,9 +71,7 @@ const receiptFields = {
     .nullable()
     .openapi({ description: "Sum over all calls of the compaction that reported usage. Null if no call reported any" }),
   ms: z.number().openapi({ description: "Total duration of those calls in milliseconds" }),
-  cost: dollars.optional().openapi({
-    description: "US dollars of those calls. Null if the cost of any of them is unknown. Absent in receipts that are older than this field",
-  }),
+  cost: dollars.openapi({ description: "US dollars of those calls. Null if the cost of any of them is unknown" }),
   economy: z
     .object({
       read_cost_before: z.number(),
@@ -86,10 +81,8 @@ const receiptFields = {
         .number()
         .openapi({ description: "Tokens at the start of the next request that the provider's cache is expected to hold still" }),
     })
-    .nullable()
     .openapi({
-      description:
-        "In the model's price unit: the cost of reading the next request before and after, and the expected price of the change. Null in receipts that are older than this field",
+      description: "In the model's price unit: the cost of reading the next request before and after, and the expected price of the change",
     }),
   rungs: z
     .array(
@@ -172,9 +165,7 @@ const withoutOps = z.object({
   receipt: shownReceipt.nullable().openapi({ description: "For a draft that is read by itself: what committing it now would do" }),
   cache: z
     .object({
-      expected: z.number().nullable().openapi({
-        description: "Tokens at the start of the next request that should still be cached. Null for changes by older builds",
-      }),
+      expected: z.number().openapi({ description: "Tokens at the start of the next request that should still be cached" }),
       first_call: z
         .object({ model: z.string(), input: z.int(), cached: z.int(), at: time })
         .nullable()

@@ -73,9 +73,9 @@ const digestCheck = z.object({
   recorded: digest,
   rebuilt: z.string(),
   matches: z.boolean().nullable().openapi({ description: "Null if no digest was recorded" }),
-  reason: z.enum(["redacted", "not_recorded"]).nullable().openapi({
+  reason: z.literal("redacted").nullable().openapi({
     description:
-      "Why the digests differ. redacted: content of the request was redacted later; not_recorded: an older build did not record the request's settings; null: they match, or this build builds the request differently",
+      "Why the digests differ. redacted: content of the request was redacted later; null: they match, or this build builds the request differently",
   }),
 });
 export type DigestCheck = z.infer<typeof digestCheck>;
@@ -92,7 +92,7 @@ const pastContext = z
     policy: policyChoiceSchema.describe("The policy at that time"),
     epoch: z.int(),
     seq: z.int().openapi({ description: "The last event that the request was built on" }),
-    sent_at: time.nullable(),
+    sent_at: time,
     ...contextWeights.shape,
     request: request.openapi({ description: "The request, rebuilt from the log" }),
     digest: digestCheck,

@@ -53,9 +53,7 @@ export const executionView = z
   .object({
     ...fields,
     item_id: id("msg").openapi({ description: "The call's own id, as `tool_calls` of its message has it" }),
-    approval: approvalView
-      .nullable()
-      .openapi({ description: "Null if no person was asked. Those that older builds asked and ran are null, too" }),
+    approval: approvalView.nullable().openapi({ description: "Null if no person was asked" }),
     artifacts: z.array(artifactView).readonly(),
   })
   .openapi("Execution");

@@ -1,14 +1,6 @@
 /** Exports and imports: what the API answers, and the lines of an export's file (docs/export-format.md). */
 import { z } from "@hono/zod-openapi";
-import {
-  CHANNELS_VERSION,
-  EXPORT_FORMAT,
-  EXPORT_VERSION,
-  SETTING_KINDS,
-  SETTINGS_MODES,
-  SETTINGS_VERSION,
-  WEBHOOKS_VERSION,
-} from "../domain/export-format";
+import { EXPORT_FORMAT, EXPORT_VERSION, SETTING_KINDS, SETTINGS_MODES } from "../domain/export-format";
 import { id, time } from "./ids";
 
 const exportSubject = z.enum(["session", "end_user", "tenant"]);
@@ -127,7 +119,7 @@ export const exportLine = z.discriminatedUnion("type", [
   z.strictObject({
     type: z.literal("header"),
     format: z.literal(EXPORT_FORMAT),
-    version: z.literal([EXPORT_VERSION, SETTINGS_VERSION, CHANNELS_VERSION, WEBHOOKS_VERSION]),
+    version: z.literal(EXPORT_VERSION),
     of: exportSubject,
     made_at: z.int(),
     settings: z.array(settingKind).optional(),

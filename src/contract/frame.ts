@@ -14,9 +14,7 @@ import { notice } from "./turn";
 
 const inTurn = { turn_id: id("trn") };
 const ofReply = {
-  message_id: id("msg")
-    .optional()
-    .openapi({ description: "The id of the reply that this becomes part of. Absent in frames of an older build" }),
+  message_id: id("msg").openapi({ description: "The id of the reply that this becomes part of" }),
 };
 const ofCompaction = { compaction_id: id("cmp") };
 

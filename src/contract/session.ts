@@ -111,7 +111,7 @@ export type ErasureReceipt = z.infer<typeof erasureReceipt>;
 export const sessionErasure = erasureReceipt
   .extend({
     erasure_id: idOrNull("era").openapi({
-      description: "The erasure, whose receipt stays. Null if the session was erased by an older version",
+      description: "The erasure, whose receipt stays. Null if the tenant's object has no note of it",
     }),
   })
   .openapi("ErasureReceipt");

@@ -52,7 +52,7 @@ export const keyView = z
     expires_at: time.nullable().openapi({ description: "Null if the key does not expire" }),
     revoked_at: time.nullable(),
     created_by: idOrNull("key").openapi({
-      description: "The key that created this one. Null for the deployment's admin, and if an older version did not record it",
+      description: "The key that created this one. Null for the deployment's admin",
     }),
     revoked_by: idOrNull("key").openapi({
       description: "The key that revoked this one. Null for the deployment's admin, and while the key is not revoked",

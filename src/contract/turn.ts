@@ -57,6 +57,6 @@ export const turnSettings = z
   })
   .openapi("TurnSettings", {
     description:
-      "What a turn was asked with: its own choices over the session's settings when it started. A turn of an older build is shown over the session's present settings",
+      "What a turn was asked with: its own choices over the session's settings when it started. A turn that has not started is shown over the session's present settings",
   });
 export type TurnSettings = z.infer<typeof turnSettings>;

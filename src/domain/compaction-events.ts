@@ -60,8 +60,7 @@ export type EpochOp =
       readonly generation: number;
       /** Null for a note that takes a summary's place and that no model wrote. */
       readonly mode: SummaryMode | null;
-      /** Absent: an older build did not record it, so the summary may have read anything up to `to`. */
-      readonly read?: SummarySources;
+      readonly read: SummarySources;
     } & CoveredRange)
   | ({ readonly op: "drop"; readonly overlay: OverlayId; readonly replaces: readonly OverlayId[]; readonly items: number } & CoveredRange)
   /** Shows results as a placeholder that names their execution. */
@@ -177,7 +176,7 @@ export type CompactionEvent =
       readonly trigger: CompactionTrigger;
       readonly base_epoch: number;
       readonly options?: CompactionOptions;
-      /** The API key that asked for the compaction. Absent: the session itself did, or an older build recorded it. */
+      /** The API key that asked for the compaction. Absent: the session itself did. */
       readonly key?: KeyId;
     }
   /** One part of a long source is summarised. Its text is stored as a body, and a retry continues from `part`. */

@@ -24,7 +24,7 @@ export interface RequestedCompaction {
   /** The summariser's answer to an earlier attempt could not be used. Absent: false. */
   readonly unusable?: true;
   readonly options: CompactionOptions | null;
-  /** The API key that asked for the compaction. Absent: the session itself did, or an older build recorded it. */
+  /** The API key that asked for the compaction. Absent: the session itself did. */
   readonly key?: KeyId;
   /** Progress of a summary that is made in several parts. A retry with the same plan continues from it. */
   readonly folded: ChunkProgress | null;

@@ -23,7 +23,7 @@ function decideSwitch({ items, line }: CommandOf<"SwitchBranch">, state: Session
   return busy ? err(busy) : ok([...superseded(state), ...voidCompaction(state), { type: "BranchSwitched", items, line }]);
 }
 
-/** A repeated redaction does what is left to do. Earlier builds did not follow a summary beyond its own range. */
+/** A repeated redaction does what is left to do. */
 function decideRedaction({ item, position, tokens, quotes, texts, isTitleMadeFrom }: RedactMessage, state: SessionState): Decision {
   const all = [{ item, position, tokens }, ...quotes];
   // Items of the open turn cannot be redacted: they are in its stream, and on their way to the model.

@@ -32,8 +32,8 @@ const shapes: Shapes = {
   MessagesAppended: { items: "array", dequeued: "array", aside: "boolean~" },
   MessageQueued: { message: "object", front: "boolean" },
   QueuedMessageCancelled: { message: "string", turn: "string?" },
-  MessageRedacted: { item: "string", position: "number", texts: "array~", tokens: "number~", cause: "string~" },
-  HistoryRewound: { to: "number", items: "array", line: "object~" },
+  MessageRedacted: { item: "string", position: "number", texts: "array", tokens: "number", cause: "string~" },
+  HistoryRewound: { to: "number", items: "array", line: "object" },
   BranchSwitched: { items: "array", line: "object" },
   TurnStarted: {
     turn: "string",

@@ -1,23 +1,22 @@
 /**
  * Stored events and their versions. A change of an event's shape is a new version with an upcaster (`upcasters`) and a
- * frozen fixture in `test/fixtures`; only a new optional field needs none. An event type that this build does not know
+ * frozen row of the old one in `test/fixtures/events`; only a new optional field needs none. An event type that this build does not know
  * makes the object refuse; it is never skipped.
  */
 
 import { findMalformedField, isEventType } from "./event-shapes";
 import type { Event, EventType, StoredEvent } from "./events";
-import { upcasters } from "./upcasters";
+import { type Upcasters, upcasters } from "./upcasters";
 
-/** Current version of each event type that is past version 1. */
-const CURRENT_VERSION: Partial<Record<EventType, number>> = {
-  MessagesAppended: 2,
-  MessageQueued: 2,
-  ModelCallFinished: 2,
-  CompactionStarted: 2,
-  EpochChanged: 3,
-};
+interface EventVersions {
+  /** Current version of each event type that is past version 1. */
+  readonly current: Partial<Record<EventType, number>>;
+  readonly upcasters: Upcasters;
+}
 
-export const findEventVersion = (type: EventType): number => CURRENT_VERSION[type] ?? 1;
+const VERSIONS: EventVersions = { current: {}, upcasters };
+
+export const findEventVersion = (type: EventType, { current }: EventVersions = VERSIONS): number => current[type] ?? 1;
 
 export interface StoredRow {
   readonly seq: number;
@@ -38,22 +37,26 @@ export class MalformedEventError extends Error {
   override readonly name = "MalformedEventError";
 }
 
-/** Throws `UnknownEventError` or `MalformedEventError`. Neither message contains content. */
-export function parseStoredEvent(row: StoredRow): StoredEvent {
-  const { seq, at, type, version } = row;
-  if (!isEventType(type)) throw new UnknownEventError(`event ${seq} has unknown type ${type}`);
-  const current = findEventVersion(type);
-  if (version > current) throw new UnknownEventError(`event ${seq} ${type} has version ${version}`);
-  let data = parseData(row);
-  for (let from = version; from < current; from++) {
-    const upcast = upcasters[`${type}@${from}`];
-    if (!upcast) throw new UnknownEventError(`no upcaster for ${type}@${from}`);
-    data = upcast(data);
-  }
-  const fault = findMalformedField(type, data);
-  if (fault !== null) throw new MalformedEventError(`event ${seq} ${type} has no proper ${fault}`);
-  return toEvent({ ...data, type, seq, at });
-}
+/** The parser throws `UnknownEventError` or `MalformedEventError`. Neither message contains content. */
+export const createEventParser =
+  (versions: EventVersions) =>
+  (row: StoredRow): StoredEvent => {
+    const { seq, at, type, version } = row;
+    if (!isEventType(type)) throw new UnknownEventError(`event ${seq} has unknown type ${type}`);
+    const current = findEventVersion(type, versions);
+    if (version > current) throw new UnknownEventError(`event ${seq} ${type} has version ${version}`);
+    let data = parseData(row);
+    for (let from = version; from < current; from++) {
+      const upcast = versions.upcasters[`${type}@${from}`];
+      if (!upcast) throw new UnknownEventError(`no upcaster for ${type}@${from}`);
+      data = upcast(data);
+    }
+    const fault = findMalformedField(type, data);
+    if (fault !== null) throw new MalformedEventError(`event ${seq} ${type} has no proper ${fault}`);
+    return toEvent({ ...data, type, seq, at });
+  };
+
+export const parseStoredEvent = createEventParser(VERSIONS);
 
 function parseData({ seq, type, data }: StoredRow): Record<string, unknown> {
   try {

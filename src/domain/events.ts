@@ -50,7 +50,7 @@ export interface TurnChoices {
   readonly system?: TextRef;
   /** The client's own text about the turn, which no model reads. A session has no such text: absent means none. */
   readonly note?: TextRef;
-  /** The API key that asked for the turn, or made the access token that did. Absent: an older build recorded the turn. */
+  /** The API key that asked for the turn, or made the access token that did. Absent: none did. */
   readonly key?: KeyId;
 }
 
@@ -127,11 +127,8 @@ export interface LastTurn extends TurnChoices {
 export interface BranchLine {
   readonly branch: number;
   readonly elsewhere: readonly CoveredRange[];
-  /**
-   * Positions of cut-off replies that a retry took back on this branch. Absent: an older build wrote the event and kept
-   * one list for all branches.
-   */
-  readonly taken_back?: readonly CoveredRange[];
+  /** Positions of cut-off replies that a retry took back on this branch. */
+  readonly taken_back: readonly CoveredRange[];
   /** Number of messages by people and models on the branch. */
   readonly messages: number;
   readonly last_turn: LastTurn | null;
@@ -177,22 +174,19 @@ export type MessageEvent =
     }
   | { readonly type: "MessageQueued"; readonly message: QueuedMessage; readonly front: boolean }
   | { readonly type: "QueuedMessageCancelled"; readonly message: ItemId; readonly turn: TurnId | null }
-  /**
-   * `texts`: every summary that was made from the item, in the view or not. Absent: an older build wrote the event, and
-   * it means the summaries whose range includes the position.
-   */
+  /** `texts`: every summary that was made from the item, in the view or not. */
   | {
       readonly type: "MessageRedacted";
       readonly item: ItemId;
       readonly position: number;
-      readonly texts?: readonly OverlayId[];
-      /** Raw weight of the placeholder that is left. Absent: an older build wrote the event, and the item keeps its recorded weight. */
-      readonly tokens?: number;
+      readonly texts: readonly OverlayId[];
+      /** Raw weight of the placeholder that is left. */
+      readonly tokens: number;
       /** A rule of the tenant's about the age of tool results. Absent: a request. */
       readonly cause?: "retention";
     }
   /** Starts a new branch that leaves the current one after position `to`. `items`: what comes back into the view beside `line.keeps`. */
-  | { readonly type: "HistoryRewound"; readonly to: number; readonly items: readonly ItemMeta[]; readonly line?: BranchLine }
+  | { readonly type: "HistoryRewound"; readonly to: number; readonly items: readonly ItemMeta[]; readonly line: BranchLine }
   /** Makes a branch that was left before the current one again. */
   | { readonly type: "BranchSwitched"; readonly items: readonly ItemMeta[]; readonly line: BranchLine };
 
@@ -200,11 +194,8 @@ export type MessageEvent =
 export interface ForkedView {
   readonly overlays: readonly Overlay[];
   readonly reduced: readonly Reduced[];
-  /**
-   * The positions that each of these summaries was made from, as the fork numbers them. Absent: an older build wrote
-   * the event, and any position up to the summary's end may have been read.
-   */
-  readonly reads?: readonly { readonly overlay: OverlayId; readonly ranges: readonly CoveredRange[] }[];
+  /** The positions that each of these summaries was made from, as the fork numbers them. */
+  readonly reads: readonly { readonly overlay: OverlayId; readonly ranges: readonly CoveredRange[] }[];
 }
 
 /** Positions as the source session numbered them when the copy began. */
@@ -247,7 +238,7 @@ export type TurnEvent =
       readonly ratio?: number;
       /** US dollars, by the prices at the time of the call. Absent: unknown, which must not be read as free. */
       readonly cost?: number;
-      /** What the request can be rebuilt from. Absent: the call was not a turn's, or an older build recorded it. */
+      /** What the request can be rebuilt from. Absent: the call was not a turn's. */
       readonly asked?: AskedFor;
       /** The API key that the call is counted for (`call-owner`). Absent: none is known. */
       readonly key?: KeyId;

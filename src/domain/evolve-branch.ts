@@ -2,7 +2,7 @@
  * How the state changes when the conversation goes back, continues on another branch, loses a message, or starts as a
  * copy of another session.
  */
-import { isAmong, withRange } from "./branch";
+import { isAmong } from "./branch";
 import type { Overlay } from "./compaction-events";
 import type { BranchLine, EventOf, ForkedView } from "./events";
 import type { ItemMeta } from "./message";
@@ -17,25 +17,18 @@ export const newEpoch = (state: SessionState, view: View, anchor: UsageAnchor | 
   view: { ...view, epoch: state.view.epoch + 1 },
 });
 
-export function applyRewind(state: SessionState, { items, line, to }: EventOf<"HistoryRewound">): SessionState {
-  const count = state.branch.count + 1;
-  if (line) return onLine({ ...state, branch: { ...state.branch, count } }, line, items);
-  // Events of older builds have no `line`: everything that is left of the view travels in the event.
-  const elsewhere = withRange(state.branch.elsewhere, { from: to + 1, to: state.next_position - 1 });
-  const left = { ...state, branch: { ...state.branch, number: count, elsewhere, count }, imported_calls: [] };
-  return newEpoch(withoutCommitted(left), toWeighedView({ ...state.view, items }));
-}
+export const applyRewind = (state: SessionState, { items, line }: EventOf<"HistoryRewound">): SessionState =>
+  onLine({ ...state, branch: { ...state.branch, count: state.branch.count + 1 } }, line, items);
 
 export const applySwitch = (state: SessionState, { items, line }: EventOf<"BranchSwitched">): SessionState => onLine(state, line, items);
 
 /** The state on another line of the conversation. `items`: what comes back into the view. */
 export function onLine(state: SessionState, line: BranchLine, items: readonly ItemMeta[]): SessionState {
-  const { branch: number, elsewhere, messages, last_turn, overlays, reduced } = line;
+  const { branch: number, elsewhere, taken_back, messages, last_turn, overlays, reduced } = line;
   const stays = state.view.items.filter(({ position }) => isAmong(line.keeps, position));
   const shown = items.length > 0 ? [...stays, ...items].sort((one, other) => one.position - other.position) : stays;
   const signed_from = line.continues ? state.view.signed_from : state.next_position;
   const view = toWeighedView({ epoch: state.view.epoch, overlays, items: shown, reduced, signed_from });
-  const { taken_back = state.branch.taken_back } = line;
   const next = { ...state, branch: { ...state.branch, number, elsewhere, taken_back }, messages, last_turn, imported_calls: [] };
   return newEpoch(withoutCommitted(next), view);
 }
@@ -45,8 +38,7 @@ export function onLine(state: SessionState, line: BranchLine, items: readonly It
  * one, until the next compaction.
  */
 export function applyRedaction(state: SessionState, { item, position, texts, tokens, cause }: EventOf<"MessageRedacted">): SessionState {
-  const isGone = ({ id, kind, from, to }: Overlay): boolean =>
-    kind === "summary" && (texts ? texts.includes(id) : from <= position && position <= to);
+  const isGone = ({ id, kind }: Overlay): boolean => kind === "summary" && texts.includes(id);
   const overlays = state.view.overlays.map((overlay) => (isGone(overlay) ? toDropped(overlay) : overlay));
   const redacted = state.redacted.includes(item) ? state.redacted : [...state.redacted, item];
   const next = withoutCommitted({ ...state, redacted });
@@ -54,7 +46,7 @@ export function applyRedaction(state: SessionState, { item, position, texts, tok
     next,
     toWeighedView({
       ...state.view,
-      ...(tokens === undefined ? {} : weighRedacted(state.view, { position, tokens, ...(cause && { cause }) })),
+      ...weighRedacted(state.view, { position, tokens, ...(cause && { cause }) }),
       overlays,
     }),
   );
@@ -86,7 +78,7 @@ const withoutCommitted = (state: SessionState): SessionState => ({
 });
 
 export function applyFork(state: SessionState, { from, position, view, line }: EventOf<"SessionForked">): SessionState {
-  const { overlays, reduced }: ForkedView = view ?? { overlays: [], reduced: [] };
+  const { overlays, reduced }: ForkedView = view ?? { overlays: [], reduced: [], reads: [] };
   return {
     ...state,
     fork: { from, at: position, done: false, line: line ?? { elsewhere: [], shown: [{ from: 1, to: position }] } },

@@ -134,12 +134,12 @@ export interface ItemMeta {
   readonly rough?: number;
   /** Number of images and files in the item. Absent: none. */
   readonly media?: number;
-  /** The item's images and files one by one. Absent: none, or an older build recorded the item and each counts as an image. */
+  /** The item's images and files one by one. Absent: none. */
   readonly attached?: readonly MediaMeta[];
   readonly tool?: ToolRef;
   /** Absent: no part of the item carries provider metadata. */
   readonly signed?: Signed;
-  /** The reply was cut off before its end: stopped, failed, interrupted, or ended by its provider. An older build did not mark the last. */
+  /** The reply was cut off before its end: stopped, failed, interrupted, or ended by its provider. */
   readonly incomplete?: true;
   /** When an imported message was said, as its client reports, in epoch milliseconds. Never used for order. Absent: at `at`. */
   readonly said_at?: number;

@@ -70,8 +70,8 @@ export interface AskedModel {
   readonly provider: string;
   readonly upstream_id: string;
   readonly base_url: string | null;
-  /** Whose registry entry it was. Absent: an older build did not record it. */
-  readonly source?: "deployment" | "tenant";
+  /** Whose registry entry it was. */
+  readonly source: "deployment" | "tenant";
   readonly context_window: number | null;
   readonly max_output: number;
   /** Absent: unknown. */

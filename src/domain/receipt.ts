@@ -23,8 +23,7 @@ export type SummaryInstructions = "applied" | "left_out";
 export interface Receipt {
   readonly tokens_before: number;
   readonly tokens_after: number;
-  /** Absent: the receipt was recorded before this field existed. */
-  readonly measured?: { readonly before: Certainty; readonly after: Certainty };
+  readonly measured: { readonly before: Certainty; readonly after: Certainty };
   readonly items_before: number;
   readonly items_after: number;
   /** The model that was asked for a summary, also when it delivered none. Null when no model was asked. */
@@ -36,13 +35,9 @@ export interface Receipt {
   readonly usage: CallUsage | null;
   /** Total duration of those calls in milliseconds. */
   readonly ms: number;
-  /**
-   * Cost of those calls in US dollars. Null when the cost of any of them is unknown. Absent: the receipt was recorded
-   * before this field existed.
-   */
-  readonly cost?: number | null;
-  /** Null in receipts that were recorded before every change of the view had this field. */
-  readonly economy: ReceiptEconomy | null;
+  /** Cost of those calls in US dollars. Null when the cost of any of them is unknown. */
+  readonly cost: number | null;
+  readonly economy: ReceiptEconomy;
   /** Rungs of the ladder in the order taken, and the expected gain of each: tokens of the next request, unpadded. */
   readonly rungs: readonly { readonly rung: string; readonly gain: number; readonly reason: string }[];
   readonly mode: SummaryMode | null;
@@ -51,9 +46,9 @@ export interface Receipt {
   readonly breaker_open: boolean;
   /** Items that left the view without a summary. */
   readonly dropped_items: number;
-  /** Whether the summary followed the standing instructions. Absent: there were none, or no model wrote it, or an older build did. */
+  /** Whether the summary followed the standing instructions. Absent: there were none, or no model wrote it. */
   readonly summary_instructions?: SummaryInstructions;
-  /** How many secrets were replaced in what the summariser read, if the policy redacts. Absent: it does not, or an older build wrote it. */
+  /** How many secrets were replaced in what the summariser read, if the policy redacts. Absent: it does not. */
   readonly redacted?: number;
   /** The last editor of the summary, if it was edited as a draft. Absent: the summary is as the model wrote it. */
   readonly edited?: Edited;

@@ -13,14 +13,13 @@ import type { View } from "./state";
 /** A summary that was once committed, or that a fork started with. */
 export interface CommittedSummary extends CoveredRange {
   readonly id: OverlayId;
-  /** Absent: an older build did not record it. */
-  readonly read?: SummarySources;
+  readonly read: SummarySources;
 }
 
 /** The answer of a look-up. */
 export interface Quotation {
   readonly position: number;
-  /** Absent: an older build did not record it, so the answer may quote anything before it. */
+  /** Absent: the answer was imported, and may quote anything before it. */
   readonly read?: readonly CoveredRange[];
 }
 
@@ -46,16 +45,12 @@ export function toSummarySources(
   };
 }
 
-/**
- * The positions that each summary was made from. `made`: in order of commit. A summary of an older build may have read
- * anything up to its end.
- */
+/** The positions that each summary was made from. `made`: in order of commit. A summary that is not among them may have read anything. */
 export function toReadRanges(made: readonly CommittedSummary[]): ReadonlyMap<OverlayId, readonly CoveredRange[]> {
   const readings = new Map<OverlayId, readonly CoveredRange[]>();
   for (const { id, from, to, read } of made) {
-    const own = read ? [...read.ranges, { from, to }] : [{ from: 1, to }];
-    const earlier = (read?.overlays ?? []).flatMap((overlay) => readings.get(overlay) ?? [{ from: 1, to }]);
-    readings.set(id, [...own, ...earlier].reduce(withRange, readings.get(id) ?? []));
+    const earlier = read.overlays.flatMap((overlay) => readings.get(overlay) ?? [{ from: 1, to }]);
+    readings.set(id, [...read.ranges, { from, to }, ...earlier].reduce(withRange, readings.get(id) ?? []));
   }
   return readings;
 }

@@ -42,6 +42,6 @@ export interface ToolRun {
   /** Null when the call succeeded, or failed without a known reason. */
   readonly failure: ToolFailure | null;
   readonly artifacts: readonly Artifact[];
-  /** The positions that a look-up's answer quotes. Absent: the call is no look-up, or an older build recorded it. */
+  /** The positions that a look-up's answer quotes. Absent: the call is no look-up. */
   readonly read?: readonly CoveredRange[];
 }

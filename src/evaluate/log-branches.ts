@@ -1,5 +1,5 @@
 /** Events by which a conversation goes back or switches to another branch, changed to what another policy's view then shows. */
-import { isAmong, rangesWithin, withRange } from "../domain/branch";
+import { isAmong, rangesWithin } from "../domain/branch";
 import type { CoveredRange } from "../domain/compaction-events";
 import type { StoredEvent } from "../domain/events";
 import type { SessionState } from "../domain/state";
@@ -12,9 +12,8 @@ type LineEvent = StoredEvent & { readonly type: "HistoryRewound" | "BranchSwitch
  * view, and the policy may compact it again.
  */
 export function onOwnLine(event: LineEvent, state: SessionState, record: LogRecord): LineEvent {
-  const { view, branch, next_position } = state;
-  const from = event.type === "HistoryRewound" ? event.to + 1 : next_position;
-  const elsewhere = event.line?.elsewhere ?? withRange(branch.elsewhere, { from, to: next_position - 1 });
+  const { view } = state;
+  const { elsewhere } = event.line;
   const overlays = view.overlays.filter((overlay) => isWhole(rangesWithin(elsewhere, overlay), overlay));
   const covered = overlays.map(({ from, to }) => ({ from, to }));
   const shown = new Set(view.items.map(({ position }) => position));
@@ -22,7 +21,6 @@ export function onOwnLine(event: LineEvent, state: SessionState, record: LogReco
     const stays = shown.has(meta.position) || !isAmong(covered, meta.position);
     return stays && !isAmong(elsewhere, meta.position) ? [meta] : [];
   });
-  if (!event.line) return { ...event, items };
   const there = new Set(items.map(({ position }) => position));
   const reduced = view.reduced.filter(({ position }) => there.has(position));
   return { ...event, items, line: { ...event.line, overlays, reduced, keeps: [] } };

@@ -45,7 +45,7 @@ export const modelAnswers: { readonly [E in Answered as E["code"]]: (error: E) =
   request_unknown: ({ model }) => ({
     status: 422,
     title: "Request unavailable",
-    detail: `The request format of ${model} was not recorded at that time, and the model is no longer registered.`,
+    detail: `This deployment no longer has the request format in which ${model} was asked.`,
     extra: { model },
   }),
   probe_failed: ({ reason, status: provider_status }) => {

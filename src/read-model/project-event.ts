@@ -166,10 +166,8 @@ function changeSession({ seq, at, changes }: Of<SessionEvent, "SettingsChanged">
 /** A rewind keeps the rows of the branch that was left. They are marked, and no longer counted or previewed. */
 function projectHistory(event: Of<MessageEvent, "MessageRedacted" | "HistoryRewound" | "BranchSwitched">): readonly RowOp[] {
   const stamp = { seq: event.seq, at: event.at };
-  if (event.type === "MessageRedacted") return [{ ...stamp, op: "redact_message", position: event.position, texts: event.texts ?? null }];
-  if (event.type === "HistoryRewound" && !event.line) return [{ ...stamp, op: "supersede_messages", after: event.to }];
+  if (event.type === "MessageRedacted") return [{ ...stamp, op: "redact_message", position: event.position, texts: event.texts }];
   const { line } = event;
-  if (!line) return [];
   return [
     { ...stamp, op: "choose_branch", elsewhere: line.elsewhere },
     { ...stamp, op: "hide_overlays", ids: null },

@@ -118,12 +118,10 @@ export type RowOp = { readonly seq: number; readonly at: number } & (
   /** Cancels the calls that the turn left open. */
   | { readonly op: "cancel_executions"; readonly turn: string }
   | { readonly op: "insert_artifact"; readonly row: ArtifactRow }
-  /** `texts` are the summaries that are removed with the message. Null: every summary whose range covers the position. */
-  | { readonly op: "redact_message"; readonly position: number; readonly texts: readonly string[] | null }
+  /** `texts` are the summaries that are removed with the message. */
+  | { readonly op: "redact_message"; readonly position: number; readonly texts: readonly string[] }
   /** Messages at these positions belong to other branches, all others to the current branch. */
   | { readonly op: "choose_branch"; readonly elsewhere: readonly CoveredRange[] }
-  /** The form of an earlier event version: all messages after this position leave the current branch. */
-  | { readonly op: "supersede_messages"; readonly after: number }
   | { readonly op: "insert_overlay"; readonly row: OverlayRow; readonly replaces: readonly string[] }
   /** `ids` null: all overlays. */
   | { readonly op: "hide_overlays"; readonly ids: readonly string[] | null }

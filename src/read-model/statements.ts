@@ -44,8 +44,6 @@ export function toStatements(op: Exclude<RowOp, { op: "erase_session" | "index_t
       return [insert("execution_artifacts", { ...op.row, last_seq: op.seq })];
     case "redact_message":
       return redactMessage(op);
-    case "supersede_messages":
-      return [update("messages", "superseded = 1, last_seq = ?5", "position > ?4 AND superseded = 0", [op.after, op.seq])];
     case "choose_branch":
       return [chooseBranch(op.elsewhere, op.seq)];
     case "insert_overlay":
@@ -146,10 +144,7 @@ function changeExecution(id: string, changes: Readonly<Record<string, Value>>): 
 /** Removes the message's content, a call's arguments, and of a result also the error message and the artifacts. */
 function redactMessage({ position, seq, texts }: Extract<RowOp, { op: "redact_message" }>): readonly Statement[] {
   const params = [position, seq];
-  const made = texts
-    ? { overlay: "id IN (SELECT value FROM json_each(?6))", op: IS_AMONG, params: [...params, JSON.stringify(texts)] }
-    : null;
-  const { overlay, op, params: of } = made ?? { overlay: "?4 BETWEEN position_from AND position_to", op: IS_OVER, params };
+  const made = [...params, JSON.stringify(texts)];
   const answered = "SELECT id FROM executions WHERE tenant_id = ?1 AND session_id = ?2 AND result_position = ?4";
   return [
     update("messages", "content = '[]', content_state = 'redacted', preview = NULL, last_seq = ?5", "position = ?4", params),
@@ -162,17 +157,19 @@ function redactMessage({ position, seq, texts }: Extract<RowOp, { op: "redact_me
       params,
     ),
     // Summaries that were made from the message are removed with it.
-    update("overlays", "kind = 'dropped', content = NULL, boundary_timestamp = NULL, last_seq = ?5", `kind = 'summary' AND ${overlay}`, of),
-    update("compactions", "summary = NULL, last_seq = ?5", `summary IS NOT NULL AND ${hasOp(op)}`, of),
+    update(
+      "overlays",
+      "kind = 'dropped', content = NULL, boundary_timestamp = NULL, last_seq = ?5",
+      "kind = 'summary' AND id IN (SELECT value FROM json_each(?6))",
+      made,
+    ),
+    update("compactions", "summary = NULL, last_seq = ?5", `summary IS NOT NULL AND ${MADE_ONE}`, made),
   ];
 }
 
-const IS_AMONG = "json_extract(op.value, '$.overlay') IN (SELECT value FROM json_each(?6))";
-/** An event of an older build does not say what its summary was made from, so every summary whose range covers the position is removed. */
-const IS_OVER = "?4 BETWEEN json_extract(op.value, '$.from') AND json_extract(op.value, '$.to')";
-
-const hasOp = (which: string): string =>
-  `EXISTS (SELECT 1 FROM json_each(compactions.ops) AS op WHERE json_extract(op.value, '$.op') = 'summarize' AND ${which})`;
+/** The compaction made one of the summaries. */
+const MADE_ONE = `EXISTS (SELECT 1 FROM json_each(compactions.ops) AS op WHERE json_extract(op.value, '$.op') = 'summarize'
+  AND json_extract(op.value, '$.overlay') IN (SELECT value FROM json_each(?6)))`;
 
 /** Marks each message by whether it belongs to the current branch. */
 function chooseBranch(elsewhere: readonly { readonly from: number; readonly to: number }[], seq: number): Statement {
@@ -248,7 +245,7 @@ const RECOUNT = `message_count = (SELECT count(*) FROM messages WHERE tenant_id 
 export function finishSession(ops: readonly RowOp[], end: { readonly seq: number; readonly at: number | null }): Statement {
   const has = (...kinds: readonly RowOp["op"][]): boolean => ops.some((op) => kinds.includes(op.op));
   const counted = ops.filter((op) => op.op === "insert_message" && COUNTED_KINDS.some((kind) => kind === op.row.kind)).length;
-  const changesHistory = has("redact_message", "supersede_messages", "choose_branch");
+  const changesHistory = has("redact_message", "choose_branch");
   const changesOverlays = has("insert_overlay", "hide_overlays", "show_overlays", "redact_message");
   const set = ["updated_at = coalesce(?4, updated_at)", "last_seq = ?5"];
   // The count is incremented, not recomputed: the cost of a turn must not grow with the history.

@@ -17,6 +17,7 @@ import { listLimitUse } from "./limit-use";
 import { placementCalls } from "./placement-calls";
 import { restoreSettings } from "./restore-settings";
 import { retentionCalls } from "./retention-calls";
+import { hideKey } from "./shared/digests";
 import { webhookCalls } from "./webhook-calls";
 
 /** A revision that the object does not know yet makes one entry, however often it is sent. */
@@ -63,7 +64,7 @@ export const tenantCalls = {
       const at = Date.now();
       const most = readMostSessions(tenant);
       const labels = { external_id: external, end_user: user };
-      const registered = tenant.directory.register({ ...input, ...labels, idempotency: tenant.hideKey(idempotency, at), at, most });
+      const registered = tenant.directory.register({ ...input, ...labels, idempotency: idempotency && hideKey(idempotency), at, most });
       if (registered.ok && chat) tenant.upkeep.chats.note(registered.value.session, chat);
       return registered;
     });
@@ -128,10 +129,8 @@ export const tenantCalls = {
     return begun;
   }),
   finishFile: existing(async (tenant, upload) => {
-    const finished = tenant.transaction(() => {
-      const at = Date.now();
-      return tenant.files.finish({ ...upload, idempotency: tenant.hideKey(upload.idempotency, at) }, at);
-    });
+    const idempotency = upload.idempotency && hideKey(upload.idempotency);
+    const finished = tenant.transaction(() => tenant.files.finish({ ...upload, idempotency }, Date.now()));
     await tenant.upkeep.fileRemoval.resume();
     return finished;
   }),

@@ -296,32 +296,6 @@ describe("a schedule's tool that needs approval", () => {
   });
 });
 
-it("an object of the build before goes on with its turns, knows no place yet, and learns it from the next turn", async () => {
-  const reminded = await remind();
-  const { world } = reminded;
-  await world.receive(toMessage("More?", { id: "d2" }));
-  world.sql.rows("UPDATE address SET place = NULL");
-  for (const column of [
-    "address DROP COLUMN person",
-    "sessions DROP COLUMN followed",
-    "turns DROP COLUMN is_scheduled",
-    "turns DROP COLUMN since",
-    "messages DROP COLUMN changed_at",
-  ])
-    world.sql.rows(`ALTER TABLE ${column}`);
-  world.sql.rows("DROP TABLE early_changes");
-  world.sql.rows("UPDATE schema_version SET version = 1");
-  world.die();
-  await world.answer("No.");
-  await world.advance(60_000);
-  await world.receive(toMessage("And now?", { id: "d3" }));
-  await world.answer("Yes.");
-  await comeDue(reminded);
-  await reply(reminded, "Call Ada.");
-
-  expect(world.texts).toEqual(["Good day.", "No.", "Yes.", "Call Ada."]);
-});
-
 it("a person's button is not pressed by the person once the access was taken away", async () => {
   const world = new ChatWorld();
   await world.receive(toMessage("Hello.", { id: "d1" }));

@@ -40,7 +40,7 @@ function plantChat() {
 /** Several rows are tried again and again: they become longer and shorter, and move within their pages. */
 function tryAgain({ store, session }: ReturnType<typeof plantChat>): void {
   const { place, user, ...delivery } = toMessage(TEXT);
-  const live = { operation: "o", state: "shown", message: "p1", units: 1 } as const;
+  const live = { operation: "o", state: "shown", message: "p1", units: 1, digest: "" } as const;
   store.transaction(() => {
     for (let n = 2; n <= 4; n++) {
       store.deliveries.add({ ...delivery, place, user }, { session, at: 1 });

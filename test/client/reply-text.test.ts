@@ -5,8 +5,9 @@ import type { Item, StreamEvent } from "../../packages/client/src/client.ts";
 import { ReplyText } from "../../packages/client/src/reply-text.ts";
 
 const TURN = "trn_01JD8Z3V6Q4N7R2T5W9X0Y1ABC";
+const MESSAGE = "msg_01JD8Z3V6Q4N7R2T5W9X0Y1ABC";
 const started = (attempt: number) => ({ type: "turn.started", turn_id: TURN, attempt, message_id: null, position: null }) as const;
-const delta = (text: string) => ({ type: "text.delta", turn_id: TURN, text }) as const;
+const delta = (text: string) => ({ type: "text.delta", turn_id: TURN, message_id: MESSAGE, text }) as const;
 const resumed = { type: "turn.resumed", turn_id: TURN } as const;
 
 const item: Item = {

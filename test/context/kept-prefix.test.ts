@@ -26,6 +26,7 @@ const summarize = (from: number, replaces: readonly Overlay["id"][]): EpochOp =>
   boundary_timestamp: 27,
   generation: 0,
   mode: "transcript",
+  read: { ranges: [], overlays: [] },
 });
 const drop: EpochOp = { op: "drop", overlay: id("ovl", 9), from: 23, to: 24, replaces: [], items: 2 };
 const clear: EpochOp = { op: "clear_results", items: [{ position: 24, tokens: 7 }] };

@@ -49,7 +49,7 @@ test("two lines part behind the last position that neither has alone", () => {
 });
 
 describe("copying into a fork", () => {
-  const fork = { type: "SessionForked", from: id("ses", 9), position: 2, view: { overlays: [], reduced: [] } } as const;
+  const fork = { type: "SessionForked", from: id("ses", 9), position: 2, view: { overlays: [], reduced: [], reads: [] } } as const;
   const copy = { type: "CopyMessages", at: 1, items: [item(1, "user"), item(2, "assistant")], aside: false } as const;
 
   test("a page that comes twice is the same page", () => {

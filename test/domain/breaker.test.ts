@@ -65,6 +65,7 @@ const summarize = (n: number, op: Partial<Extract<EpochOp, { op: "summarize" }>>
           boundary_timestamp: 0,
           generation: 0,
           mode: "transcript",
+          read: { ranges: [], overlays: [] },
           ...op,
         },
       ],

@@ -36,6 +36,7 @@ const summarize = (from: number, to: number, change: Partial<Extract<EpochOp, { 
   boundary_timestamp: to + 1,
   generation: 0,
   mode: "transcript",
+  read: { ranges: [], overlays: [] },
   ...change,
 });
 const drop = (from: number, to: number): EpochOp => ({

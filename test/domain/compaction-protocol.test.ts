@@ -40,6 +40,7 @@ const summarize: EpochOp = {
   keeps: [],
   generation: 0,
   mode: "transcript",
+  read: { ranges: [], overlays: [] },
 };
 const epoch = (ops: readonly EpochOp[], base_epoch = 0): EpochChange => ({ base_epoch, ops, receipt: RECEIPT });
 type RecordCommand = Extract<Command, { type: "RecordCompaction" }>;

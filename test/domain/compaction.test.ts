@@ -19,6 +19,7 @@ const summarize = (n: number, change: Partial<Extract<EpochOp, { op: "summarize"
   keeps: [],
   generation: 0,
   mode: "transcript",
+  read: { ranges: [], overlays: [] },
   ...change,
 });
 const epoch = (ops: readonly EpochOp[], base_epoch = 0): EpochChange => ({ base_epoch, ops, receipt: RECEIPT });

@@ -73,6 +73,7 @@ const summarize = (to = 2, overlay = OVERLAY): EpochOp => ({
   keeps: [],
   generation: 0,
   mode: "transcript",
+  read: { ranges: [], overlays: [] },
 });
 const epoch = (ops: readonly EpochOp[], base_epoch = 0): EpochChange => ({ base_epoch, ops, receipt: RECEIPT });
 const commit = (edits = 0, change = epoch([summarize()])): Command => ({ type: "CommitDraft", at: 60, compaction: CMP, edits, change });

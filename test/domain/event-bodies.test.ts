@@ -3,7 +3,7 @@ import { listEventBodies } from "../../src/domain/event-bodies";
 import type { Event, StoredEvent } from "../../src/domain/events";
 import type { BodyId } from "../../src/domain/ids";
 import { projectEvent } from "../../src/read-model/project-event";
-import { LogBuilder, makeId, modelCall } from "../read-model/builders";
+import { branchLine, LogBuilder, makeId, modelCall } from "../read-model/builders";
 
 /** A log with each kind of event that has content, and some that have none. */
 function everyContent(): LogBuilder {
@@ -59,8 +59,8 @@ describe("the bodies that an event introduces", () => {
 
   test("are none where an event only names what was there", () => {
     const events: Event[] = [
-      { type: "MessageRedacted", item: makeId("msg", 1), position: 1 },
-      { type: "HistoryRewound", to: 1, items: [] },
+      { type: "MessageRedacted", item: makeId("msg", 1), position: 1, texts: [], tokens: 0 },
+      { type: "HistoryRewound", to: 1, items: [], line: branchLine([]) },
       { type: "SessionErased" },
     ];
     expect(events.flatMap(listEventBodies)).toEqual([]);

@@ -137,6 +137,7 @@ describe("a summariser's call", () => {
     keeps: [],
     generation: 0,
     mode: "transcript",
+    read: { ranges: [], overlays: [] },
   } as const;
   const change: EpochChange = { base_epoch: 0, ops: [op], receipt: RECEIPT };
   const request: Command = { type: "RequestCompaction", at: 10, compaction: CMP, trigger: "threshold", options: null };

@@ -24,7 +24,7 @@ function changed(state: SessionState, op: EpochOp): SessionState {
 
 const summarize = (n: number, from: number, to: number): EpochOp => ({
   ...{ op: "summarize", overlay: id("ovl", n), from, to, replaces: [], keeps: [], items: 1 },
-  ...{ tokens: 1, bytes: 1, boundary_timestamp: 1, generation: 0, mode: "transcript" },
+  ...{ tokens: 1, bytes: 1, boundary_timestamp: 1, generation: 0, mode: "transcript", read: { ranges: [], overlays: [] } },
 });
 
 const spans = ({ view }: SessionState): readonly (readonly [string, number, number])[] =>

@@ -26,6 +26,7 @@ test("a view goes back to its own: an overlay of that line alone stays, one that
     line: {
       branch: 2,
       elsewhere: [{ from: 5, to: 10 }],
+      taken_back: [],
       messages: 4,
       last_turn: null,
       overlays: [],

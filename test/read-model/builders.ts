@@ -2,7 +2,7 @@
 
 import type { ProjectionBatch } from "../../src/app/ports";
 import type { SessionFilter } from "../../src/app/read-api";
-import type { Event, SessionSettings, StoredEvent } from "../../src/domain/events";
+import type { BranchLine, Event, SessionSettings, StoredEvent } from "../../src/domain/events";
 import { type BodyId, type IdKinds, type IdPrefix, parseId, type SessionId, type TenantId, type TurnId } from "../../src/domain/ids";
 import type { ItemKind, ItemMeta, Part, TextRef } from "../../src/domain/message";
 import type { Receipt } from "../../src/domain/receipt";
@@ -26,6 +26,19 @@ export function makeId<P extends IdPrefix>(prefix: P, number: number): IdKinds[P
   if (!id) throw new Error(`${number} makes no id`);
   return id;
 }
+
+/** A branch that leaves out these positions, with a view without overlays. */
+export const branchLine = (elsewhere: BranchLine["elsewhere"]): BranchLine => ({
+  branch: 2,
+  elsewhere,
+  taken_back: [],
+  messages: 0,
+  last_turn: null,
+  overlays: [],
+  reduced: [],
+  keeps: [],
+  continues: false,
+});
 
 export const TENANT: TenantId = makeId("ten", 1);
 export const SESSION: SessionId = makeId("ses", 1);
@@ -155,6 +168,7 @@ export class LogBuilder {
           keeps: [],
           generation: 0,
           mode: "transcript",
+          read: { ranges: [], overlays: [] },
         },
       ],
     });

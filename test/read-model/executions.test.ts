@@ -131,7 +131,7 @@ describe("the row of a call", () => {
     const artifacts = [{ type: "stderr", body: log.text('"secret"').body, bytes: 8 }];
     log.event(calls(1, { arguments: '{"of":"secret"}' }));
     log.event(results(1, { exit_code: 1, artifacts }, { is_error: true, output: "secret" }));
-    for (const position of [1, 2]) log.event({ type: "MessageRedacted", item: makeId("msg", position), position });
+    for (const position of [1, 2]) log.event({ type: "MessageRedacted", item: makeId("msg", position), position, texts: [], tokens: 0 });
     await write();
     expect(JSON.stringify(await readRows(db, log))).not.toContain("secret");
     expect(await rows()).toMatchObject([{ status: "failed", exit_code: 1, arguments_state: "redacted", arguments_json: "" }]);

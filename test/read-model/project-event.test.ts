@@ -4,7 +4,7 @@ import type { Event, StoredEvent } from "../../src/domain/events";
 import type { Part } from "../../src/domain/message";
 import { MAX_ROW_CONTENT_BYTES, toMessageRow, toPreview } from "../../src/read-model/message-row";
 import { projectEvent } from "../../src/read-model/project-event";
-import { LogBuilder, makeId, RECEIPT } from "./builders";
+import { branchLine, LogBuilder, makeId, RECEIPT } from "./builders";
 
 const countBytes = (text: string): number => new TextEncoder().encode(text).byteLength;
 const last = (log: LogBuilder): StoredEvent => {
@@ -217,6 +217,7 @@ describe("events as row operations", () => {
       boundary_timestamp: 5,
       generation: 0,
       mode: "transcript" as const,
+      read: { ranges: [], overlays: [] },
     };
     const ops = project(log.epoch({ trigger: "fallback", compaction: makeId("cmp", 1), ops: [note] }));
     expect(ops[0]).toMatchObject({ op: "insert_overlay", row: { id: overlay, kind: "summary" } });
@@ -227,7 +228,16 @@ describe("events as row operations", () => {
     const log = new LogBuilder();
     // Each type once, with only the fields that the projection reads.
     const item = log.item("user", []);
-    const bare = { item: null, items: [], ops: [], receipt: RECEIPT, changes: {}, settings: { title: null }, usage: null };
+    const bare = {
+      item: null,
+      items: [],
+      ops: [],
+      receipt: RECEIPT,
+      changes: {},
+      settings: { title: null },
+      usage: null,
+      line: branchLine([]),
+    };
     for (const type of knownEventTypes) {
       const needsItem = ["AssistantReplied", "ToolCalled", "ToolResultRecorded"].includes(type);
       const event = { ...bare, type, seq: 1, at: 1, ...(needsItem && { item }) } as unknown as StoredEvent;

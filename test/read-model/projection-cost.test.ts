@@ -43,7 +43,7 @@ const events: readonly (readonly [string, Event])[] = [
   ["a call of a tool", { type: "ToolCalled", turn, item: called(log, "tool_call", 3) }],
   ["a result with artifacts", { type: "ToolResultRecorded", turn, item: called(log, "tool_result", 3), incarnation: "a", ran: RAN }],
   ["a tool begun", { type: "ToolStarted", turn, execution: makeId("exe", 3), incarnation: "a" }],
-  ["a redacted message", { type: "MessageRedacted", item: makeId("msg", 1), position: 1 }],
+  ["a redacted message", { type: "MessageRedacted", item: makeId("msg", 1), position: 1, texts: [], tokens: 0 }],
   ["a reply", { type: "AssistantReplied", turn, item: call }],
   ["a call of the model", modelCall()],
   ["a compaction asked for", { type: "CompactionRequested", compaction, trigger: "threshold", base_epoch: 0 }],

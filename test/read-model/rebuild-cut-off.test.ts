@@ -34,7 +34,7 @@ test("what a rebuild that was cut off has left goes with a redaction, and the ne
 
   const written = log.batch(1, PAGE);
   const before = { ...written, bodies: new Map(written.bodies) };
-  log.event({ type: "MessageRedacted", item: makeId("msg", 1), position: 1 });
+  log.event({ type: "MessageRedacted", item: makeId("msg", 1), position: 1, texts: [], tokens: 0 });
   // A session deletes the body in the same transaction.
   log.bodies.delete(makeId("msg", 1));
   await projection.write(log.batch(log.events.length));

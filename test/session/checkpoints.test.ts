@@ -76,7 +76,7 @@ describe("a long session", () => {
     expect(near.map(({ to }) => to)).toEqual(positions);
   });
 
-  test("of an older build has none: the first request for a past state creates them up to that state", async () => {
+  test("that are missing are created by the first request for a past state, up to that state", async () => {
     const life = await longLife(EVERY * 4 + 50);
     life.sql.all("DELETE FROM checkpoints");
 

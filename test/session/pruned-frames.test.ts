@@ -1,7 +1,7 @@
 /** Frames of a live stream that were pruned, and those that a redaction deletes: the files of the object keep none of either. */
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { migrateSession } from "../../src/session/log/log-schema";
-import { beginDeletion, remakeIndex } from "../../src/session/log/recall-step";
+import { beginDeletion, remakeIndex } from "../../src/session/log/recall-tables";
 import { StoredFrames } from "../../src/session/stream/stored-frames";
 import { toMark } from "../support/marks";
 import { type ObjectFiles, openObjectFiles } from "../support/object-files";

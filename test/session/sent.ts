@@ -7,8 +7,7 @@ import type { TurnId } from "../../src/domain/ids";
 import { CALLER, type Life } from "./life";
 
 /**
- * Everything that a provider's adapter writes of a request. The time is in the signed address of a file alone, and a
- * call that an older build recorded has none.
+ * Everything that a provider's adapter writes of a request. The time is in the signed address of a file alone.
  */
 const toBody = ({ model, purpose: _purpose, at: _at, ...request }: ModelRequest): string => {
   const { id, provider, upstream_id, base_url, max_output, capabilities = null } = model;

@@ -175,7 +175,7 @@ describe("a revert", () => {
     expect(compaction.quiet_until).toBe(Math.ceil(view.tokens * 1.2));
   });
 
-  test("is told by the log where an older build kept no view", async () => {
+  test("is told by the log where no view is kept", async () => {
     const life = await talked(6);
     const before = buildRequestText(life);
     await compact(life, 50);

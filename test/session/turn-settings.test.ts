@@ -280,14 +280,6 @@ describe("what a turn was asked with", () => {
     ]);
     expect(await life.service.askedWith(CALLER, id("trn", 0))).toMatchObject({ ok: false, error: { code: "turn_not_found" } });
   });
-
-  test("of a turn that an older build recorded is shown over the session's present settings", async () => {
-    const life = await opened();
-    const { turn } = await say(life, "one", { generation: { seed: 3 } });
-    await life.service.patch(CALLER, { system: "Be long." });
-    life.sql.all("UPDATE turns SET data = json_remove(data, '$.settings')");
-    expect(await settings(life, turn)).toMatchObject({ system: "Be long.", generation: { seed: 3 }, redacted: false });
-  });
 });
 
 describe("removing content", () => {
@@ -433,15 +425,6 @@ describe("when a turn was asked for and when it ended", () => {
     const page = await life.service.turns(CALLER, { after: null, limit: 10, order: "asc" });
     const [first] = page.ok ? page.value.data : [];
     expect(first && (await life.service.turn(CALLER, first.id))).toMatchObject({ ok: true, value: EXPECTED[0] });
-  });
-
-  test("is learnt from the log where an older build recorded neither", async () => {
-    const life = await timed();
-    life.sql.all("UPDATE turns SET data = json_remove(data, '$.created_at', '$.ended_at')");
-    life.sql.all("UPDATE meta SET value = '6' WHERE key = 'schema_version'");
-    for (const table of ["acts", "wallet", "wallet_counters", "wallet_reservations", "announcements"]) life.sql.all(`DROP TABLE ${table}`);
-    const next = nextLife(life);
-    expect(await times(next)).toEqual(EXPECTED);
   });
 
   test("stays that of the first attempt when a crashed turn runs again", async () => {

@@ -78,7 +78,7 @@ test("a compaction by hand is counted for the key that asked for it, a compariso
   ]);
 });
 
-test("a call of a session without a key, as of an earlier build, has none", async () => {
+test("a call that no key asked for has none", async () => {
   const life = await newLife();
   await life.send("hello");
   await life.answer("well");

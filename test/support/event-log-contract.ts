@@ -8,10 +8,11 @@ import { UnknownEventError } from "../../src/domain/event-versions";
 import type { Event } from "../../src/domain/events";
 import { fold } from "../../src/domain/evolve";
 import { initialState } from "../../src/domain/state";
+import { UnknownSchemaError } from "../../src/lib/schema-steps";
 import { readBodies } from "../../src/session/log/bodies";
 import { appendEvents, readEvents, readEventsBackwards } from "../../src/session/log/event-log";
 import { createOutcomes } from "../../src/session/log/idempotency";
-import { hasSchema } from "../../src/session/log/log-schema";
+import { hasSchema, migrateSession, readMeta, SESSION_STEPS, writeMeta } from "../../src/session/log/log-schema";
 import { readItems } from "../../src/session/log/log-tables";
 import { loadState, SNAPSHOT_EVERY_EVENTS, writeSnapshot } from "../../src/session/log/snapshots";
 import type { Sql } from "../../src/session/log/sql";
@@ -56,6 +57,7 @@ export function eventLogContract(withSql: WithSql): void {
   describe("the log", () => logRules(withSql));
   describe("the guards of the log", () => guardRules(withSql));
   describe("a step", () => stepRules(withSql));
+  describe("the tables", () => schemaRules(withSql));
   describe("snapshots", () => snapshotRules(withSql));
   describe("bodies", () => bodyRules(withSql));
 }
@@ -197,6 +199,49 @@ function stepRules(withSql: WithSql): void {
       });
       expect(seqs).toEqual([2, 3]);
       expect(readItems(sql, { from: 1, to: 9, limit: 9, order: "asc" }).map((item) => item.id)).toEqual([itemId(1), itemId(2)]);
+    }));
+}
+
+/** What a made-up second version of the tables changes: a column with a value for the rows that are there, which it counts. */
+const SECOND = `
+  ALTER TABLE bodies ADD COLUMN words INTEGER NOT NULL DEFAULT 0;
+  UPDATE bodies SET words = 1 + length(text) - length(replace(text, ' ', ''));
+`;
+
+function schemaRules(withSql: WithSql): void {
+  test("of a session that a first version filled are changed by a second step, once, and the log stays", () =>
+    withSql((sql) => {
+      opened(sql).execute(append(1), [body(1, "my name is Ada")]);
+      const before = wholeLog(sql);
+
+      migrateSession(sql, [...SESSION_STEPS, SECOND]);
+      migrateSession(sql, [...SESSION_STEPS, SECOND]);
+
+      expect(sql.all("SELECT text, words FROM bodies")).toEqual([{ text: "my name is Ada", words: 4 }]);
+      expect(readMeta(sql, "schema_version")).toBe(String(SESSION_STEPS.length + 1));
+      expect(wholeLog(sql)).toEqual(before);
+    }));
+
+  test("are as the first version left them after a second step that fails", () =>
+    withSql((sql) => {
+      opened(sql).execute(append(1), [body(1)]);
+      const before = dump(sql);
+
+      expect(() => migrateSession(sql, [...SESSION_STEPS, `${SECOND} UPDATE nothing SET x = 1;`])).toThrow();
+
+      expect(dump(sql)).toEqual(before);
+      expect(createStore(sql).state.messages).toBe(1);
+    }));
+
+  test("of a build with more steps refuse the session", () =>
+    withSql((sql) => {
+      opened(sql).execute(append(1), [body(1)]);
+      writeMeta(sql, "schema_version", String(SESSION_STEPS.length + 1));
+      const before = dump(sql);
+
+      expect(() => createStore(sql).state).toThrow(UnknownSchemaError);
+      expect(() => createStore(sql).execute(append(2), [body(2)])).toThrow(UnknownSchemaError);
+      expect(dump(sql)).toEqual(before);
     }));
 }
 

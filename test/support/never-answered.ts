@@ -17,7 +17,7 @@ export const NEVER_ANSWERED: ReadonlyMap<string, string> = new Map([
     `POST ${session}/compactions/compare 402 budget_exhausted`,
     "It takes two summaries and then a budget; `test/session/budgets.test.ts` has them.",
   ],
-  [`GET ${session}/context 422 request_unknown`, "Only a call that an older build made is without its format."],
+  [`GET ${session}/context 422 request_unknown`, "Only a call through a provider that was removed since is without its format."],
   [`GET ${session}/context 413 context_too_large`, SHOWN],
   [`POST ${session}/context 413 context_too_large`, SHOWN],
   [`POST ${session}/branches 422 too_many_items`, HUGE],

@@ -4,7 +4,7 @@ import type { RecallArguments } from "../../src/context/recall/request";
 import { estimateTokens } from "../../src/context/tokens";
 import type { RecallReport } from "../../src/contract/recall";
 import { migrateSession } from "../../src/session/log/log-schema";
-import { WATERMARK } from "../../src/session/log/recall-step";
+import { WATERMARK } from "../../src/session/log/recall-tables";
 import type { Sql } from "../../src/session/log/sql";
 import { lookUp, type RecallPorts } from "../../src/session/recall/recall";
 import { indexPage, readWatermark } from "../../src/session/recall/recall-index";

@@ -16,7 +16,8 @@ const accepted = (n: number): Frame => ({
   position: n,
   queued: false,
 });
-const delta = (text: string, type: "text.delta" | "reasoning.delta" = "text.delta") => ({ type, turn_id: turnId(1), text }) as const;
+const delta = (text: string, type: "text.delta" | "reasoning.delta" = "text.delta") =>
+  ({ type, turn_id: turnId(1), message_id: itemId(1), text }) as const;
 
 /** Everything after an offset, as a reader receives it: step by step. */
 function readAll(buffer: StreamBuffer, after = 0): FrameLine[] {

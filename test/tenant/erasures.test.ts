@@ -192,7 +192,7 @@ describe("an erasure with forks", () => {
     }
   });
 
-  it("asks sessions of an older build what they were forked from, and is done when all have answered and are erased", async () => {
+  it("asks sessions of which the directory does not know it what they were forked from, and is done when all have answered and are erased", async () => {
     const { sql, erasures, register, labels, ring, listed } = world();
     const fork = register(2);
     sql.rows("UPDATE sessions SET labelled = 0");

@@ -129,7 +129,7 @@ describe("references", () => {
     const { files, upload, clock, removal, held } = world();
     const [used, unused] = [upload(1), upload(2)];
     files.use({ session: SESSION, files: [used] }, clock.now());
-    files.keep({ session: SESSION, files: [used], gone: [] }, clock.now());
+    files.keep({ session: SESSION, files: [used], gone: [], seq: 1 }, clock.now());
     clock.advance(24 * HOUR);
 
     await removal.run();
@@ -151,12 +151,12 @@ describe("references", () => {
   it("a file ends with its last session, not with the first of two", () => {
     const { files, upload, clock } = world();
     const file = upload(1);
-    for (const session of [SESSION, OTHER, OTHER]) files.keep({ session, files: [file], gone: [] }, clock.now());
+    for (const session of [SESSION, OTHER, OTHER]) files.keep({ session, files: [file], gone: [], seq: 1 }, clock.now());
     expect(files.find(file)?.sessions).toBe(2);
 
-    expect(files.keep({ session: SESSION, files: [], gone: [] }, clock.now())).toEqual([]);
+    expect(files.keep({ session: SESSION, files: [], gone: [], seq: 1 }, clock.now())).toEqual([]);
     expect(files.find(file)?.sessions).toBe(1);
-    expect(files.keep({ session: OTHER, files: [], gone: [] }, clock.now())).toEqual([file]);
+    expect(files.keep({ session: OTHER, files: [], gone: [], seq: 1 }, clock.now())).toEqual([file]);
     expect([files.find(file), files.listRemovedFor(OTHER)]).toEqual([null, [file]]);
   });
 });
@@ -179,14 +179,14 @@ describe("what a session says of its files", () => {
     files.use({ session: SESSION, files: [file] }, clock.now());
     clock.advance(2 * HOUR);
 
-    expect(files.keep({ session: SESSION, files: [], gone: [] }, clock.now())).toEqual([]);
+    expect(files.keep({ session: SESSION, files: [], gone: [], seq: 1 }, clock.now())).toEqual([]);
     expect(files.find(file)).toMatchObject({ sessions: 0, expires_at });
   });
 
   it("ends a file that another session's refused message still notes, once the note is over", async () => {
     const { files, upload, clock, removal, held } = world();
     const file = upload(1);
-    files.keep({ session: SESSION, files: [file], gone: [] }, clock.now());
+    files.keep({ session: SESSION, files: [file], gone: [], seq: 1 }, clock.now());
     files.use({ session: OTHER, files: [file] }, clock.now());
     files.release(SESSION, clock.now());
     expect(files.find(file)).toMatchObject({ sessions: 0, expires_at: clock.now() + HOUR });
@@ -200,7 +200,7 @@ describe("what a session says of its files", () => {
   it("is all that an access token may name", () => {
     const { files, upload, clock } = world();
     const [own, other] = [upload(1), upload(2)];
-    files.keep({ session: SESSION, files: [own], gone: [] }, clock.now());
+    files.keep({ session: SESSION, files: [own], gone: [], seq: 1 }, clock.now());
 
     const use = (file: FileId) => files.use({ session: SESSION, files: [file], sessionsOnly: true }, clock.now());
     expect([use(own).ok, use(other)]).toEqual([true, { ok: false, error: { code: "file_not_found", file: other } }]);
@@ -211,7 +211,7 @@ describe("what a session says of its files", () => {
     const file = upload(1);
 
     expect(files.use({ session: SESSION, files: [file], asksOnly: true }, clock.now())).toMatchObject({ value: [{ file_id: file }] });
-    expect(files.keep({ session: SESSION, files: [], gone: [] }, clock.now())).toEqual([]);
+    expect(files.keep({ session: SESSION, files: [], gone: [], seq: 1 }, clock.now())).toEqual([]);
     expect(files.find(file)?.sessions).toBe(0);
   });
 
@@ -229,9 +229,9 @@ describe("a message on its way", () => {
     const file = upload(1);
     files.use({ session: SESSION, files: [file] }, clock.now());
 
-    expect(files.keep({ session: SESSION, files: [], gone: [] }, clock.now())).toEqual([]);
-    expect(files.keep({ session: SESSION, files: [file], gone: [] }, clock.now())).toEqual([]);
-    expect(files.keep({ session: SESSION, files: [], gone: [] }, clock.now())).toEqual([file]);
+    expect(files.keep({ session: SESSION, files: [], gone: [], seq: 1 }, clock.now())).toEqual([]);
+    expect(files.keep({ session: SESSION, files: [file], gone: [], seq: 1 }, clock.now())).toEqual([]);
+    expect(files.keep({ session: SESSION, files: [], gone: [], seq: 1 }, clock.now())).toEqual([file]);
   });
 
   it("that was refused leaves the file to end as if it had not been named", async () => {
@@ -250,7 +250,7 @@ describe("a message on its way", () => {
     const file = upload(1);
     files.use({ session: SESSION, files: [file] }, clock.now());
 
-    expect(files.keep({ session: SESSION, files: [], gone: [file] }, clock.now())).toEqual([file]);
+    expect(files.keep({ session: SESSION, files: [], gone: [file], seq: 1 }, clock.now())).toEqual([file]);
   });
 
   it("of an erased session is released with it", () => {

@@ -41,7 +41,7 @@ function given({ models = {}, credentials = [], keys = {} }: Given = {}) {
   const known = new Set(credentials);
   const deployment = buildDeploymentModels(models);
   const sql = createMigratedSql();
-  /** An entry that an earlier build accepted. */
+  /** An entry that no request can make. */
   const sayFree = (id: string): void =>
     void sql.rows("UPDATE models SET price_input = 0, price_output = 0, price_cached = 0, price_cache_write = 0 WHERE id = ?", id);
   const registry = createRegistry({ sql, deployment, credentials: known, deploymentKeys: { ...NO_KEYS, ...keys } });

@@ -124,7 +124,7 @@ describe("the usage of throwaway sessions", () => {
     );
   });
 
-  it("of sessions that an earlier build took over is sent and kept under their own ids", async () => {
+  it("of a session whose sums are kept under its own id is sent under it", async () => {
     const { sql, sent, outbox } = createOutbox();
     createErasedUsage(sql, NAMES).keep(one, usage);
     sql.rows("INSERT INTO unsent_usage (session) VALUES (?)", one);

@@ -329,7 +329,7 @@ describe("an erasure that was cut off", () => {
     expect(await tenantStub(chat).listSessions({ after: null, limit: 10 })).toMatchObject({ ok: true, value: { data: [] } });
   });
 
-  it("by an older build, which noted nothing, is finished by asking for it: what the list still shows goes", async () => {
+  it("of which nothing was noted is finished by asking for it: what the list still shows goes", async () => {
     const chat = await cutOff(false);
     await tenantStub(chat).forgetSession(chat.id);
 

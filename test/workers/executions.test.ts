@@ -91,7 +91,7 @@ describe("one execution", () => {
     log.event(calls(1, '{"of":"secret"}'));
     const artifacts = [{ type: "stderr", body: log.text('"secret"').body, bytes: 8 }];
     log.event(results(1, { ms: 5, exit_code: 1, artifacts }, { is_error: true, output: "secret" }));
-    for (const position of [1, 2]) log.event({ type: "MessageRedacted", item: makeId("msg", position), position });
+    for (const position of [1, 2]) log.event({ type: "MessageRedacted", item: makeId("msg", position), position, texts: [], tokens: 0 });
     await write();
     const found = await read(1);
     expect(JSON.stringify(found)).not.toContain("secret");

@@ -11,7 +11,7 @@ declare global {
   }
 }
 
-/** The windows of known models that the first migrations inserted. */
+/** The windows of the preset models, which the columns of compaction bring. */
 const WINDOWS = {
   "gpt-4o": 128_000,
   "gpt-4o-mini": 128_000,
@@ -29,7 +29,8 @@ const WINDOWS = {
   "gemini-2.5-pro-preview-05-06": 1_048_576,
 };
 
-const upTo = (version: number): D1Migration[] => env.MIGRATIONS.slice(0, version);
+/** The database before sessions were compacted. */
+const FIRST = (): D1Migration[] => env.MIGRATIONS.slice(0, 1);
 
 async function readColumns(table: string): Promise<string[]> {
   const { results } = await env.DB.prepare(`PRAGMA table_info(${table})`).all<{ name: string }>();
@@ -45,10 +46,11 @@ async function windows(): Promise<Record<string, number | null>> {
 describe("migrations", () => {
   beforeEach(reset);
 
-  it("version 1 knows the preset models and no context windows", async () => {
-    await applyD1Migrations(env.DB, upTo(1));
+  it("the first version knows the preset models, and nothing of compaction", async () => {
+    await applyD1Migrations(env.DB, FIRST());
 
-    expect(await readColumns("models")).not.toContain("context_window_size");
+    const columns = [...(await readColumns("models")), ...(await readColumns("sessions"))];
+    expect(columns.filter((name) => /window|compact/.test(name))).toEqual([]);
     const { results } = await env.DB.prepare("SELECT id FROM models ORDER BY id").all<{ id: string }>();
     expect(results.map((row) => row.id)).toEqual(Object.keys(WINDOWS).sort());
   });
@@ -60,29 +62,33 @@ describe("migrations", () => {
     expect(await readColumns("sessions")).toEqual(expect.arrayContaining(["compacted_summary", "compact_boundary_timestamp"]));
   });
 
-  it("version 2 on a database of version 1 keeps its data, with nothing compacted and own models unknown", async () => {
-    await applyD1Migrations(env.DB, upTo(1));
+  it("a filled first version keeps its data, with nothing compacted and own models unknown", async () => {
+    await applyD1Migrations(env.DB, FIRST());
     await env.DB.batch([
       env.DB.prepare(
-        `INSERT INTO sessions (tenant_id, id, title, model, policy, message_count, last_message_preview, created_at, updated_at, last_seq)
-         VALUES ('ten_a', 'ses_a', '旅行', 'gpt-4o', 'oneclaw', 2, '你好 👋', 10, 20, 3)`,
+        `INSERT INTO sessions (tenant_id, id, title, model, policy, message_count, last_message_preview, created_at, updated_at, last_seq,
+           external_id, end_user, metadata, archived_at)
+         VALUES ('ten_a', 'ses_a', '旅行', 'gpt-4o', 'oneclaw', 2, '你好 👋', 10, 20, 3, 'trip', 'ada', '{"of":"spring"}', 30)`,
       ),
       env.DB.prepare(
         `INSERT INTO messages (tenant_id, session_id, position, id, kind, role, content, content_state, preview, tokens, created_at, last_seq)
          VALUES ('ten_a', 'ses_a', 1, 'msg_a', 'user', 'user', '[{"type":"text","text":"你好 👋"}]', 'full', '你好 👋', 4, 10, 2)`,
       ),
       env.DB.prepare(
-        "INSERT INTO models (tenant_id, provider_id, id, source, upstream_id) VALUES ('ten_a', 'openai-compatible', 'gpt-4o', 'tenant', 'mine')",
+        `INSERT INTO models (tenant_id, provider_id, id, source, upstream_id, max_output, price_input)
+         VALUES ('ten_a', 'openai-compatible', 'gpt-4o', 'tenant', 'mine', 7, 0.5)`,
       ),
     ]);
     const read = () =>
       env.DB.batch([
         env.DB.prepare(
-          "SELECT id, title, model, policy, message_count, last_message_preview, created_at, updated_at, last_seq FROM sessions",
+          `SELECT id, title, model, policy, message_count, last_message_preview, created_at, updated_at, last_seq, external_id, end_user,
+             metadata, archived_at FROM sessions`,
         ),
         env.DB.prepare("SELECT * FROM messages"),
         env.DB.prepare(
-          "SELECT tenant_id, provider_id, id, display_name, is_default, source FROM models ORDER BY tenant_id, provider_id, id",
+          `SELECT tenant_id, provider_id, id, display_name, is_default, source, max_output, price_input FROM models
+           ORDER BY tenant_id, provider_id, id`,
         ),
       ]).then((results) => results.map((result) => result.results));
     const before = await read();
@@ -95,39 +101,6 @@ describe("migrations", () => {
     expect(await session.first()).toEqual({ compacted_summary: null, compact_boundary_timestamp: null });
     const own = env.DB.prepare("SELECT context_window_size FROM models WHERE tenant_id = 'ten_a'");
     expect(await own.first()).toEqual({ context_window_size: null });
-  });
-
-  it("the ledger's on an older database keeps its calls, of unknown cost, in order of time for each tenant", async () => {
-    await applyD1Migrations(env.DB, upTo(3));
-    await env.DB.prepare(
-      `INSERT INTO usage (tenant_id, session_id, seq, purpose, model, input, output, cached, reasoning, estimate, outcome, ms, at)
-       VALUES ('ten_a', 'ses_a', 3, 'turn', 'gpt-4o', 11, 7, 3, 2, 12, 'stop', 250, 20)`,
-    ).run();
-    const old = await env.DB.prepare("SELECT * FROM usage").first();
-
-    await applyD1Migrations(env.DB, env.MIGRATIONS);
-
-    expect(await env.DB.prepare("SELECT * FROM usage").first()).toEqual({
-      ...old,
-      ...{ cache_write: null, cost: null, key_id: null, end_user: null },
-    });
-    expect(
-      (await env.DB.prepare("SELECT seq FROM usage INDEXED BY usage_by_time WHERE tenant_id = 'ten_a' AND at = 20").first())?.seq,
-    ).toBe(3);
-  });
-
-  it("version 3 leaves presets and own models as they were, with nothing more known of them", async () => {
-    await applyD1Migrations(env.DB, upTo(2));
-    const own =
-      "INSERT INTO models (tenant_id, provider_id, id, source, upstream_id, max_output) VALUES ('ten_a', 'openai', 'm', 'tenant', 'm', 7)";
-    await env.DB.prepare(own).run();
-    const read = async () => (await env.DB.prepare("SELECT * FROM models ORDER BY tenant_id, id").all<Record<string, unknown>>()).results;
-    const before = await read();
-
-    await applyD1Migrations(env.DB, upTo(3));
-
-    const more = { capabilities: null, ratio: null, price_input: null, price_output: null, price_cached: null, price_cache_write: null };
-    expect(await read()).toEqual(before.map((row) => ({ ...row, ...more, credential: null })));
   });
 
   it("applying them again changes nothing", async () => {

@@ -5,7 +5,7 @@ import type { Projection } from "../../src/app/ports";
 import type { Event } from "../../src/domain/events";
 import type { SessionId } from "../../src/domain/ids";
 import { createProjection } from "../../src/read-model/writer";
-import { LogBuilder, makeId, modelCall, START } from "../read-model/builders";
+import { branchLine, LogBuilder, makeId, modelCall, START } from "../read-model/builders";
 import { readRows } from "../read-model/rows";
 import { summaryPlan } from "../support/builders";
 
@@ -88,7 +88,7 @@ describe("the rows of a session", () => {
 
   it("a redacted message loses its content and its preview, and is still counted", async () => {
     const log = new LogBuilder(session).open().says("user", "first").says("user", "secret");
-    log.event({ type: "MessageRedacted", item: makeId("msg", 2), position: 2 });
+    log.event({ type: "MessageRedacted", item: makeId("msg", 2), position: 2, texts: [], tokens: 0 });
 
     await projection.write(log.batch());
 
@@ -101,7 +101,7 @@ describe("the rows of a session", () => {
       .open()
       .says("user", "one")
       .says("assistant", "two")
-      .event({ type: "HistoryRewound", to: 1, items: [] });
+      .event({ type: "HistoryRewound", to: 1, items: [], line: branchLine([{ from: 2, to: 2 }]) });
     log.says("assistant", "other");
 
     await projection.write(log.batch());
@@ -209,6 +209,7 @@ describe("compactions", () => {
       keeps: [],
       generation: 0,
       mode: "transcript" as const,
+      read: { ranges: [], overlays: [] },
     };
     log.epoch({ compaction: id, ops: [op] });
 

@@ -6,7 +6,7 @@ import type { TenantId } from "../../src/domain/ids";
 import { createRebuildRows } from "../../src/read-model/rebuild";
 import { createSessionSearch } from "../../src/read-model/session-search";
 import { createProjection } from "../../src/read-model/writer";
-import { ALL_SESSIONS, LogBuilder, makeId, START } from "../read-model/builders";
+import { ALL_SESSIONS, branchLine, LogBuilder, makeId, START } from "../read-model/builders";
 import { rebuildSession } from "../read-model/rows";
 
 let tenants = 900;
@@ -216,7 +216,7 @@ describe("the index follows", () => {
     const log = await chat(1, ["the password is rumpelstiltskin", "noted"]);
     expect(await isStored("rumpelstiltskin")).toBe(true);
 
-    await write(log.event({ type: "MessageRedacted", item: makeId("msg", 1), position: 1 }));
+    await write(log.event({ type: "MessageRedacted", item: makeId("msg", 1), position: 1, texts: [], tokens: 0 }));
 
     expect(await find("rumpelstiltskin")).toEqual([]);
     expect(await find("noted")).toEqual([1]);
@@ -225,7 +225,7 @@ describe("the index follows", () => {
 
   it("a message that is said and redacted in one batch", async () => {
     const log = new LogBuilder(makeId("ses", 1), tenant).open().says("user", "abracadabra");
-    await write(log.event({ type: "MessageRedacted", item: makeId("msg", 1), position: 1 }));
+    await write(log.event({ type: "MessageRedacted", item: makeId("msg", 1), position: 1, texts: [], tokens: 0 }));
     expect(await isStored("abracadabra")).toBe(false);
   });
 
@@ -246,8 +246,7 @@ describe("the index follows", () => {
 
   it("a branch: what another branch says is not found", async () => {
     const log = await chat(1, ["hello", "a pangolin", "bye"]);
-    const line = { number: 2, count: 2, elsewhere: [{ from: 2, to: 3 }], overlays: [], reduced: [], shown: [], taken_back: [] };
-    await write(log.event({ type: "HistoryRewound", to: 1, items: [], line } as never));
+    await write(log.event({ type: "HistoryRewound", to: 1, items: [], line: branchLine([{ from: 2, to: 3 }]) }));
     expect([await find("pangolin"), await find("hello")]).toEqual([[], [1]]);
   });
 

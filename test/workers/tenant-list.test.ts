@@ -134,7 +134,7 @@ describe("a creation that was killed after the tenant's object was made", () => 
   });
 });
 
-describe("a tenant of an older build", () => {
+describe("a tenant that is missing in the list", () => {
   it.each([
     ["reads it", (id: TenantId) => admin("GET", `/v1/admin/tenants/${id}`)],
     ["repairs its rows", (id: TenantId) => admin("POST", `/v1/admin/tenants/${id}/rebuild`)],

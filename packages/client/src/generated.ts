@@ -2273,7 +2273,7 @@ export interface paths {
         put?: never;
         /**
          * Repair the list of tenants
-         * @description Enters the tenants that have a row in the read model and are missing in the list, as those of older versions are. Each tenant's own object says what is entered. Many tenants continue with `next_cursor`.
+         * @description Enters the tenants that have a row in the read model and are missing in the list, as after a creation that was cut off. Each tenant's own object says what is entered. Many tenants continue with `next_cursor`.
          */
         post: operations["rebuildTenantList"];
         delete?: never;
@@ -3804,7 +3804,7 @@ export interface components {
                 status: "erased" | "pending";
                 rows: number | null;
             }[];
-            /** @description The erasure, whose receipt stays. Null if the session was erased by an older version */
+            /** @description The erasure, whose receipt stays. Null if the tenant's object has no note of it */
             erasure_id: string | null;
         };
         /** @description The current state of a turn. It is open while it is queued, generates, or runs or awaits tools */
@@ -4075,8 +4075,8 @@ export interface components {
             type: "text.delta";
             /** @description The id of a turn */
             turn_id: string;
-            /** @description The id of the reply that this becomes part of. Absent in frames of an older build */
-            message_id?: string;
+            /** @description The id of the reply that this becomes part of */
+            message_id: string;
             text: string;
         };
         /** @description More of the model's reasoning */
@@ -4085,8 +4085,8 @@ export interface components {
             type: "reasoning.delta";
             /** @description The id of a turn */
             turn_id: string;
-            /** @description The id of the reply that this becomes part of. Absent in frames of an older build */
-            message_id?: string;
+            /** @description The id of the reply that this becomes part of */
+            message_id: string;
             text: string;
         };
         /** @description A message of the turn is recorded, as the list of messages shows it */
@@ -4820,7 +4820,7 @@ export interface components {
             /** @description Your own text about the turn, of at most 64 KB. No model reads it; `GET …/turns/:turn/settings` returns it */
             note?: string | null;
         };
-        /** @description What a turn was asked with: its own choices over the session's settings when it started. A turn of an older build is shown over the session's present settings */
+        /** @description What a turn was asked with: its own choices over the session's settings when it started. A turn that has not started is shown over the session's present settings */
         TurnSettings: {
             /** @description The model that the turn asked for. One of the policy's fallback_models may have answered */
             model: string;
@@ -5201,8 +5201,8 @@ export interface components {
             type: "MessageRedacted";
             item: string;
             position: number;
-            texts?: unknown[];
-            tokens?: number;
+            texts: unknown[];
+            tokens: number;
             cause?: string;
         } & {
             [key: string]: unknown;
@@ -5216,7 +5216,7 @@ export interface components {
             type: "HistoryRewound";
             to: number;
             items: unknown[];
-            line?: {
+            line: {
                 [key: string]: unknown;
             };
         } & {
@@ -5813,7 +5813,7 @@ export interface components {
                     /** @description The largest error of `tokens`, in either direction. Decisions use `tokens` and this bound together */
                     error_bound: number;
                 };
-                /** @description The size of the next request after the change. Older receipts do not say how their figures are known, so both are estimated */
+                /** @description The size of the next request after the change */
                 tokens_after: {
                     tokens: number;
                     /**
@@ -5841,16 +5841,16 @@ export interface components {
                 } | null;
                 /** @description Total duration of those calls in milliseconds */
                 ms: number;
-                /** @description US dollars of those calls. Null if the cost of any of them is unknown. Absent in receipts that are older than this field */
-                cost?: number | null;
-                /** @description In the model's price unit: the cost of reading the next request before and after, and the expected price of the change. Null in receipts that are older than this field */
+                /** @description US dollars of those calls. Null if the cost of any of them is unknown */
+                cost: number | null;
+                /** @description In the model's price unit: the cost of reading the next request before and after, and the expected price of the change */
                 economy: {
                     read_cost_before: number;
                     read_cost_after: number;
                     price: number;
                     /** @description Tokens at the start of the next request that the provider's cache is expected to hold still */
                     cache_kept: number;
-                } | null;
+                };
                 /** @description Steps of the ladder in the order taken */
                 rungs: {
                     rung: string;
@@ -5875,7 +5875,7 @@ export interface components {
                     at: number;
                 };
                 /**
-                 * @description What became of the standing instructions (summary_instructions of the session, summary.instructions of its policy). `applied`: the summariser was given them. `left_out`: it was not, because an earlier answer could not be used, the breaker was open, or they would have left it too little room. Null if there were none, if no model wrote the summary, or if an older version did
+                 * @description What became of the standing instructions (summary_instructions of the session, summary.instructions of its policy). `applied`: the summariser was given them. `left_out`: it was not, because an earlier answer could not be used, the breaker was open, or they would have left it too little room. Null if there were none, or if no model wrote the summary
                  * @enum {string|null}
                  */
                 summary_instructions: "applied" | "left_out" | null;
@@ -5887,8 +5887,8 @@ export interface components {
             } | null;
             /** @description The effect of the change on the provider's cache: expected and actual */
             cache: {
-                /** @description Tokens at the start of the next request that should still be cached. Null for changes by older builds */
-                expected: number | null;
+                /** @description Tokens at the start of the next request that should still be cached */
+                expected: number;
                 /** @description The first call of a turn in the new epoch, as the provider counted it */
                 first_call: {
                     model: string;
@@ -6280,7 +6280,7 @@ export interface components {
             /** @description The last event that the request was built on */
             seq: number;
             /** @description Epoch milliseconds */
-            sent_at: number | null;
+            sent_at: number;
             context_window: number | null;
             /** @description The window that the policy assumes for an unknown one. Null if the window is known, or the policy assumes none */
             assumed_window: number | null;
@@ -6321,10 +6321,10 @@ export interface components {
                 /** @description Null if no digest was recorded */
                 matches: boolean | null;
                 /**
-                 * @description Why the digests differ. redacted: content of the request was redacted later; not_recorded: an older build did not record the request's settings; null: they match, or this build builds the request differently
+                 * @description Why the digests differ. redacted: content of the request was redacted later; null: they match, or this build builds the request differently
                  * @enum {string|null}
                  */
-                reason: "redacted" | "not_recorded" | null;
+                reason: "redacted" | null;
             };
         };
         NextMessage: {
@@ -7023,7 +7023,7 @@ export interface components {
                 /** @description The model that wrote the summary. Null: several models, no model, or unknown */
                 model: string | null;
                 /**
-                 * @description What became of the standing instructions (summary_instructions of the session, summary.instructions of its policy). `applied`: the summariser was given them. `left_out`: it was not, because an earlier answer could not be used, the breaker was open, or they would have left it too little room. Null if there were none, if no model wrote the summary, or if an older version did
+                 * @description What became of the standing instructions (summary_instructions of the session, summary.instructions of its policy). `applied`: the summariser was given them. `left_out`: it was not, because an earlier answer could not be used, the breaker was open, or they would have left it too little room. Null if there were none, or if no model wrote the summary
                  * @enum {string|null}
                  */
                 summary_instructions: "applied" | "left_out" | null;
@@ -7060,7 +7060,7 @@ export interface components {
                 /** @description The model that wrote the summary. Null: several models, no model, or unknown */
                 model: string | null;
                 /**
-                 * @description What became of the standing instructions (summary_instructions of the session, summary.instructions of its policy). `applied`: the summariser was given them. `left_out`: it was not, because an earlier answer could not be used, the breaker was open, or they would have left it too little room. Null if there were none, if no model wrote the summary, or if an older version did
+                 * @description What became of the standing instructions (summary_instructions of the session, summary.instructions of its policy). `applied`: the summariser was given them. `left_out`: it was not, because an earlier answer could not be used, the breaker was open, or they would have left it too little room. Null if there were none, or if no model wrote the summary
                  * @enum {string|null}
                  */
                 summary_instructions: "applied" | "left_out" | null;
@@ -7276,7 +7276,7 @@ export interface components {
             finished_at: number | null;
             /** @description The call's own id, as `tool_calls` of its message has it */
             item_id: string;
-            /** @description Null if no person was asked. Those that older builds asked and ran are null, too */
+            /** @description Null if no person was asked */
             approval: {
                 /**
                  * @description Null until a person has answered
@@ -8386,7 +8386,7 @@ export interface components {
             expires_at: number | null;
             /** @description Epoch milliseconds */
             revoked_at: number | null;
-            /** @description The key that created this one. Null for the deployment's admin, and if an older version did not record it */
+            /** @description The key that created this one. Null for the deployment's admin */
             created_by: string | null;
             /** @description The key that revoked this one. Null for the deployment's admin, and while the key is not revoked */
             revoked_by: string | null;

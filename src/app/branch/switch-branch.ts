@@ -24,7 +24,7 @@ export function lineThere(branch: number, state: SessionState, past: SessionPast
   const left = past.leftBranch(branch);
   if (!left) return null;
   const elsewhere = withRange(left.elsewhere, { from: left.view.to + 1, to: state.next_position - 1 });
-  const { messages, last_turn, view, taken_back = state.branch.taken_back } = left;
+  const { messages, last_turn, view, taken_back } = left;
   return toLine(
     { branch, elsewhere, taken_back, messages, last_turn, continues: false },
     { ...view, wanted: past.everyItemAt(view.shown) },

@@ -21,9 +21,9 @@ export interface LiveMessage {
   readonly state: "sending" | "lost" | "shown";
   /** The platform's id. Null: it is not known, or the platform gives none. */
   readonly message: string | null;
-  /** UTF-16 units of the reply's text that the first message began with, and their SHA-256. Absent: an older build did not keep it. */
+  /** UTF-16 units of the reply's text that the first message began with, and their SHA-256. */
   readonly units: number;
-  readonly digest?: string;
+  readonly digest: string;
 }
 
 /** Where what the bot says goes, and to whom. */

@@ -2,14 +2,7 @@
 
 import type { ExportView } from "../../contract/export";
 import type { FileView } from "../../contract/file";
-import {
-  CHANNELS_VERSION,
-  EXPORT_FORMAT,
-  EXPORT_VERSION,
-  SETTINGS_VERSION,
-  type SettingKind,
-  WEBHOOKS_VERSION,
-} from "../../domain/export-format";
+import { EXPORT_FORMAT, EXPORT_VERSION, type SettingKind } from "../../domain/export-format";
 import type { FileId, SessionId } from "../../domain/ids";
 import { toBase64 } from "../../lib/base64";
 import { type Setting, toSettingKey, toSettingLine } from "../exported-settings";
@@ -30,8 +23,8 @@ interface OpenSession {
 }
 
 export interface ExportCursor {
-  /** The key of the last setting that is written. Null: all are. Absent: an older build began the export, which has none. */
-  readonly setting?: string | null;
+  /** The key of the last setting that is written. Null: all are. */
+  readonly setting: string | null;
   /** The last session that is done. */
   readonly after: SessionId | null;
   /** The session that is being written. */
@@ -68,13 +61,6 @@ interface ExportFacts extends Pick<ExportView, "of" | "end_user" | "settings"> {
 /** `more`: nothing to do yet. `full`: the part is to be sealed. `done`: the part is the last. `moved`: its session changed or went meanwhile. */
 type Step = "more" | "full" | "done" | "moved";
 
-/** The oldest version that has these kinds. */
-function findVersion(kinds: readonly SettingKind[]): number {
-  if (kinds.includes("webhook_endpoint")) return WEBHOOKS_VERSION;
-  if (kinds.includes("channel")) return CHANNELS_VERSION;
-  return kinds.length > 0 ? SETTINGS_VERSION : EXPORT_VERSION;
-}
-
 export class PartBuilder {
   #cursor: ExportCursor;
   readonly begun: { readonly session: SessionId; readonly seq: number }[] = [];
@@ -93,7 +79,7 @@ export class PartBuilder {
     this.#writer = size === undefined ? new PartWriter(previous) : new PartWriter(previous, size);
     if (cursor.lines > 0) return;
     const { of, made_at, settings } = facts;
-    const plain = { type: "header", format: EXPORT_FORMAT, version: findVersion(settings), of, made_at };
+    const plain = { type: "header", format: EXPORT_FORMAT, version: EXPORT_VERSION, of, made_at };
     this.#write(settings.length === 0 ? plain : { ...plain, settings });
   }
 
@@ -117,7 +103,7 @@ export class PartBuilder {
 
   /** Asks the source for one thing, and writes it. */
   async step(): Promise<Step> {
-    const { session, setting = null } = this.#cursor;
+    const { session, setting } = this.#cursor;
     if (setting !== null) return this.#takeSettings(setting);
     if (!session) return this.#begin();
     if (session.place.kind === "file") return this.#takeFile(session, session.place);

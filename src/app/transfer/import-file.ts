@@ -1,7 +1,6 @@
 /** Takes the lines of an export into a tenant: first its settings, then its sessions. A place says where an import goes on that was cut off. */
 
 import type { ImportedSetting, ImportReport, LineOf } from "../../contract/export";
-import { SETTINGS_VERSION } from "../../domain/export-format";
 import type { SessionId } from "../../domain/ids";
 import { type RestoredSetting, toSettingKey } from "../exported-settings";
 import { SessionRestorer, type SessionTarget } from "./import-sessions";
@@ -34,15 +33,13 @@ export interface ImportPlace {
   readonly start: StretchStart;
   /** The next line to take. */
   readonly next: number;
-  /** The version of the file. 0: its header is not read yet. */
-  readonly version: number;
   /** The key of the last setting. */
   readonly setting: string;
   readonly sessions: number;
   readonly lines: number;
 }
 
-export const IMPORT_START: ImportPlace = { start: FILE_START, next: 1, version: 0, setting: "", sessions: 0, lines: 0 };
+export const IMPORT_START: ImportPlace = { start: FILE_START, next: 1, setting: "", sessions: 0, lines: 0 };
 
 interface ImportOptions {
   readonly maxFile: number;
@@ -58,7 +55,6 @@ export class FileImport {
   readonly #isContinued: boolean;
   #place: ImportPlace;
   #stretch: StretchStart;
-  #version: number;
   #setting: string;
   #settings: { readonly number: number; readonly line: LineOf<"setting"> }[] = [];
   /** The line of the last setting. */
@@ -70,13 +66,7 @@ export class FileImport {
     this.#target = target;
     this.#restorer = new SessionRestorer(target, { after, maxFile, sessions: place.sessions });
     this.#isContinued = after !== null;
-    [this.#place, this.#stretch, this.#version, this.#setting, this.#lines] = [
-      place,
-      place.start,
-      place.version,
-      place.setting,
-      place.lines,
-    ];
+    [this.#place, this.#stretch, this.#setting, this.#lines] = [place, place.start, place.setting, place.lines];
   }
 
   /** Where another import of the file goes on. */
@@ -146,7 +136,6 @@ export class FileImport {
     if (line.type !== "end") this.#lines += 1;
     switch (line.type) {
       case "header":
-        this.#version = line.version;
         return this.#moveTo(number + 1);
       case "setting":
         return this.#takeSetting(number, line);
@@ -162,11 +151,10 @@ export class FileImport {
 
   #moveTo(next: number): void {
     const { sessions } = this.#restorer;
-    this.#place = { start: this.#stretch, next, version: this.#version, setting: this.#setting, sessions, lines: this.#lines };
+    this.#place = { start: this.#stretch, next, setting: this.#setting, sessions, lines: this.#lines };
   }
 
   #takeSetting(number: number, line: LineOf<"setting">): void {
-    if (this.#version < SETTINGS_VERSION) throw new ImportFault(number, `type: a file of version ${this.#version} has no settings`);
     if (this.#restorer.isOpen || this.#restorer.sessions > 0) throw new ImportFault(number, "settings come before sessions");
     const key = toSettingKey(line);
     if (key <= this.#setting) throw new ImportFault(number, "settings come in order of kind and name, each once");

@@ -1,18 +1,17 @@
-/**
- * The tables of a chat's object and their migrations. A migration is a list of statements that never changes after its release. It adds
- * columns and loosens constraints, so that an older build can still read the data of a newer one.
- */
+/** The tables of a chat's object, as steps that never change after their release. */
+import { applySchemaSteps, type SchemaSteps } from "../../lib/schema-steps";
 import type { SyncSql } from "../../lib/sync-sql";
 
-const migrations: readonly (readonly string[])[] = [
+const STEPS: SchemaSteps = [
   [
-    // place: JSON, of the newest delivery.
+    // place: JSON, of the newest turn that a person began here. person: JSON, who that was, without the name; null: a group.
     `CREATE TABLE address (
        one INTEGER PRIMARY KEY CHECK (one = 1),
        tenant TEXT NOT NULL,
        channel TEXT NOT NULL,
        conversation TEXT NOT NULL,
-       place TEXT
+       place TEXT,
+       person TEXT
      ) STRICT`,
     // Ids of deliveries, also of those that are done: a repetition finds its own.
     "CREATE TABLE claims (id TEXT PRIMARY KEY, at INTEGER NOT NULL) STRICT, WITHOUT ROWID",
@@ -35,7 +34,9 @@ const migrations: readonly (readonly string[])[] = [
        cursor INTEGER,
        live TEXT,
        is_answered INTEGER NOT NULL DEFAULT 0,
-       not_before INTEGER NOT NULL
+       not_before INTEGER NOT NULL,
+       is_scheduled INTEGER NOT NULL DEFAULT 0,
+       since INTEGER NOT NULL DEFAULT 0
      ) STRICT`,
     // body: JSON, the place, the text and the buttons. edits: the platform's id of the message that it replaces.
     `CREATE TABLE parts (
@@ -53,13 +54,14 @@ const migrations: readonly (readonly string[])[] = [
        created_at INTEGER NOT NULL
      ) STRICT`,
     "CREATE INDEX parts_by_turn ON parts (turn) WHERE turn IS NOT NULL",
-    // key: the chat, and the platform's id of a person's message.
+    // key: the chat, and the platform's id of a person's message. changed_at: when the person last changed it, by the platform.
     `CREATE TABLE messages (
        key TEXT PRIMARY KEY,
        session TEXT NOT NULL,
        item TEXT NOT NULL,
        turn TEXT,
-       at INTEGER NOT NULL
+       at INTEGER NOT NULL,
+       changed_at INTEGER
      ) STRICT, WITHOUT ROWID`,
     "CREATE INDEX messages_by_session ON messages (session, at)",
     "CREATE INDEX messages_by_time ON messages (at)",
@@ -72,22 +74,10 @@ const migrations: readonly (readonly string[])[] = [
        act TEXT NOT NULL,
        expires_at INTEGER NOT NULL
      ) STRICT, WITHOUT ROWID`,
-    "CREATE TABLE sessions (generation INTEGER PRIMARY KEY, session TEXT) STRICT",
+    // followed: the newest event of the session's log whose turn is followed, or was.
+    "CREATE TABLE sessions (generation INTEGER PRIMARY KEY, session TEXT, followed INTEGER NOT NULL DEFAULT 0) STRICT",
     "CREATE TABLE times (name TEXT PRIMARY KEY, at INTEGER NOT NULL) STRICT, WITHOUT ROWID",
     "CREATE TABLE sent (one INTEGER PRIMARY KEY CHECK (one = 1), times TEXT NOT NULL) STRICT",
-  ],
-  [
-    // From now on `place` is of the newest turn that a person began here. person: JSON, who that was, without the name. Null: a group.
-    "ALTER TABLE address ADD COLUMN person TEXT",
-    // The newest event of the session's log whose turn is followed, or was.
-    "ALTER TABLE sessions ADD COLUMN followed INTEGER NOT NULL DEFAULT 0",
-    "ALTER TABLE turns ADD COLUMN is_scheduled INTEGER NOT NULL DEFAULT 0",
-    "ALTER TABLE turns ADD COLUMN since INTEGER NOT NULL DEFAULT 0",
-    "UPDATE turns SET since = not_before",
-  ],
-  [
-    // When the person last changed the message, by the platform.
-    "ALTER TABLE messages ADD COLUMN changed_at INTEGER",
     // Edits and deletions that came before their message. key: the digest of the message's. body: JSON, the text, or null of a deletion.
     `CREATE TABLE early_changes (
        seq INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -100,12 +90,5 @@ const migrations: readonly (readonly string[])[] = [
   ],
 ];
 
-/** Migrates the tables to this build's version. Call it inside a transaction. */
-export function migrateChat(sql: SyncSql): void {
-  sql.rows("CREATE TABLE IF NOT EXISTS schema_version (one INTEGER PRIMARY KEY CHECK (one = 1), version INTEGER NOT NULL) STRICT");
-  sql.rows("INSERT INTO schema_version (one, version) VALUES (1, 0) ON CONFLICT (one) DO NOTHING");
-  const version = sql.rows<{ version: number }>("SELECT version FROM schema_version")[0]?.version ?? 0;
-  if (version >= migrations.length) return;
-  for (const statement of migrations.slice(version).flat()) sql.rows(statement);
-  sql.rows("UPDATE schema_version SET version = ?", migrations.length);
-}
+/** Brings the tables to this build's version. Call it inside a transaction. */
+export const migrateChat = (sql: SyncSql): void => applySchemaSteps(sql, STEPS);

@@ -265,6 +265,6 @@ export const executionDetailExample: z.input<typeof executionDetail> = {
   artifacts: [],
 };
 
-export const frameExample: z.input<typeof streamFrame> = { type: "text.delta", turn_id: TURN, text: "It is sunny" };
+export const frameExample: z.input<typeof streamFrame> = { type: "text.delta", turn_id: TURN, message_id: ANSWER, text: "It is sunny" };
 
 export const eventExample: z.input<typeof eventView> = { seq: 9, at: AT, type: "TurnCompleted", turn: TURN, finish: "stop" };

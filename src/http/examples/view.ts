@@ -41,7 +41,7 @@ export const compactionExample: z.input<typeof compactionView> = {
     usage: { input: 8_000, output: 260, cached: 0, reasoning: 0 },
     ms: 3_900,
     cost: 0.002,
-    economy: null,
+    economy: { read_cost_before: 9_100, read_cost_after: 2_300, price: 5_400, cache_kept: 0 },
     rungs: [{ rung: "summarize", gain: 7_700, reason: "asked for by hand" }],
     mode: "transcript",
     attempts: 1,

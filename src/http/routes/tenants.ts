@@ -53,7 +53,7 @@ const rebuild = adminRoute({
   operationId: "rebuildTenantList",
   summary: "Repair the list of tenants",
   description:
-    "Enters the tenants that have a row in the read model and are missing in the list, as those of older versions are. Each tenant's own object says what is entered. Many tenants continue with `next_cursor`.",
+    "Enters the tenants that have a row in the read model and are missing in the list, as after a creation that was cut off. Each tenant's own object says what is entered. Many tenants continue with `next_cursor`.",
   refuses: ["read_model_unavailable"],
   request: {
     query: z.strictObject({ after: id("ten").optional().openapi({ description: "The next_cursor of the previous response" }) }),

@@ -66,12 +66,8 @@ function toView(session: Session, session_id: SessionId, { row, call }: Found): 
   };
 }
 
-/** Older builds recorded no more than the status. */
-function toApproval(row: ExecutionRow, state: SessionState): ExecutionView["approval"] {
-  const { status, approval, ran } = row;
-  if (approval || status === "awaiting_approval") return { answer: approval?.answer ?? null, turn_waited: hasWaited(row, state) };
-  return ran?.failure === "denied" ? { answer: "denied", turn_waited: true } : null;
-}
+const toApproval = (row: ExecutionRow, state: SessionState): ExecutionView["approval"] =>
+  row.approval ? { answer: row.approval.answer, turn_waited: hasWaited(row, state) } : null;
 
 function errorMessage(session: Session, position: number | null): string | null {
   const result = position === null ? undefined : itemAt(session, position);

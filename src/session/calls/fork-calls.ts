@@ -40,7 +40,7 @@ export function forkHead(session: Session, given: number | null, cut?: ForkCut):
   if (misplaced) return misplaced;
   const { line, shown } = lineAt(at, state, past, { isCopy: true });
   // The copy leaves out what a retry took back.
-  const elsewhere = [...(line.taken_back ?? []), ...(cut?.without ?? [])].reduce(withRange, line.elsewhere);
+  const elsewhere = [...line.taken_back, ...(cut?.without ?? [])].reduce(withRange, line.elsewhere);
   const count = createCount(elsewhere, at);
   const isCopied = (position: number): boolean => position <= at && !isAmong(elsewhere, position);
   const readings = readReadings(deps.sql);
@@ -174,9 +174,9 @@ export function beginFork(
   const { clock, ids } = session.deps;
   const texts = [buildTextBody(head.system, ids), buildToolsBody(head.tools, ids), buildTextBody(head.title, ids)] as const;
   const metadata = buildTextBody(Object.keys(head.metadata).length > 0 ? JSON.stringify(head.metadata) : null, ids);
-  const own = buildTextBody(head.summary_instructions ?? null, ids);
-  const inherited = buildTextBody(head.policy_instructions ?? null, ids);
-  const user = buildTextBody(head.end_user ?? null, ids);
+  const own = buildTextBody(head.summary_instructions, ids);
+  const inherited = buildTextBody(head.policy_instructions, ids);
+  const user = buildTextBody(head.end_user, ids);
   const pins = head.pins.map((pin) => {
     const { text, ...copied } = typeof pin === "string" ? { text: pin } : pin;
     const { ref, bodies } = buildTextBody(text, ids);

@@ -9,8 +9,8 @@ import { offeredTools, type SessionState } from "../../domain/state";
 import { askedSystem, generationTexts } from "../../domain/turn-choices";
 import { err, ok } from "../../lib/result";
 import { type ContentReader, createContent } from "../content";
-import type { ModelCallEvent } from "../log/event-log";
-import { readTurnCalls, stateOfCall } from "../log/turn-calls";
+import { stateAt } from "../log/checkpoints";
+import { readTurnCalls, type TurnCallEvent } from "../log/turn-calls";
 import { readTurn } from "../log/turn-rows";
 import type { Session } from "../session";
 
@@ -18,7 +18,7 @@ export interface PastRequest {
   readonly turn: TurnId;
   readonly n: number;
   readonly calls: readonly TurnCall[];
-  readonly call: ModelCallEvent;
+  readonly call: TurnCallEvent;
   /** The session's state at that time, but with every redaction up to now. */
   readonly state: SessionState;
   readonly content: ContentReader;
@@ -34,8 +34,8 @@ export function findRequest(session: Session, turn: TurnId, number: RequestRef["
   const sent = events.findLastIndex(({ request_digest }) => request_digest !== null);
   const n = number ?? (sent < 0 ? events.length : sent + 1);
   const call = events[n - 1];
-  const then = call ? sql.transaction(() => stateOfCall(sql, call)) : null;
-  if (!call || !then) return err({ code: "request_not_found", turn, call: number, calls: events.length });
+  if (!call) return err({ code: "request_not_found", turn, call: number, calls: events.length });
+  const then = sql.transaction(() => stateAt(sql, call.asked.seq));
   const { redacted } = session.state;
   const rated = measuredFor(then, toRatedModel(call));
   const state = { ...rated, redacted };
@@ -51,15 +51,15 @@ export function findRequest(session: Session, turn: TurnId, number: RequestRef["
   });
 }
 
-/** The model as it was asked. An older build did not record which images and files the model was sent. */
-const toRatedModel = ({ model: id, ratio, asked }: ModelCallEvent): RatedModel => ({
+/** The model as it was asked. */
+const toRatedModel = ({ model: id, ratio, asked: { model } }: TurnCallEvent): RatedModel => ({
   id,
-  provider: asked?.model.provider ?? "unknown",
+  provider: model.provider,
   ...(ratio !== undefined && { ratio }),
-  ...(asked?.model.capabilities && { capabilities: asked.model.capabilities }),
+  ...(model.capabilities && { capabilities: model.capabilities }),
 });
 
-const toTurnCall = ({ seq, model, epoch, outcome, request_digest }: ModelCallEvent, index: number): TurnCall => ({
+const toTurnCall = ({ seq, model, epoch, outcome, request_digest }: TurnCallEvent, index: number): TurnCall => ({
   n: index + 1,
   seq,
   purpose: "turn",

@@ -8,7 +8,7 @@ import type * as api from "../../app/session-api";
 import { shownEvent } from "../../app/shown-address";
 import { describeFailure } from "../../app/turn/describe-failure";
 import { toSums } from "../../app/usage-sums";
-import { measureNext, toEstimate } from "../../context/budget";
+import { measureNext } from "../../context/budget";
 import { fileOpsIn } from "../../context/file-ops";
 import { SUMMARY_JOIN } from "../../context/placement";
 import type { CompactionView, ShownReceipt } from "../../contract/compaction";
@@ -147,14 +147,14 @@ function withSummary(session: Session, { drafted, policy_instructions, ...row }:
   return { ...row, policy, instructions: content.readRefText(row.instructions), summary, receipt };
 }
 
-/** Older receipts do not say how their tokens are known: they are shown as estimates. `text` is the summary or the note, if any. */
+/** `text` is the summary or the note, if any. */
 export function toShownReceipt(
   { tokens_before, tokens_after, measured, summary_instructions, ...receipt }: Receipt,
   text: string | null,
 ): ShownReceipt {
   return {
-    tokens_before: measured ? { tokens: tokens_before, ...measured.before } : toEstimate(tokens_before),
-    tokens_after: measured ? { tokens: tokens_after, ...measured.after } : toEstimate(tokens_after),
+    tokens_before: { tokens: tokens_before, ...measured.before },
+    tokens_after: { tokens: tokens_after, ...measured.after },
     ...receipt,
     summary_instructions: summary_instructions ?? null,
     files: text === null ? null : fileOpsIn(text),

@@ -7,7 +7,7 @@ import { ok } from "../../lib/result";
 import { redactedTokens } from "../content";
 import { readRestoredAt } from "../log/log-schema";
 import { readStoredResults, type StoredResult } from "../log/purge-content";
-import { beginDeletion, remakeIndex } from "../log/recall-step";
+import { beginDeletion, remakeIndex } from "../log/recall-tables";
 import { readItemsAt } from "../recall/recall-reader";
 import { noteScrub, type ScrubHost, scrubDeleted } from "../scrub";
 import type { Session } from "../session";

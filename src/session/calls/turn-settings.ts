@@ -9,7 +9,7 @@ import { type OwnChoices, readTurn, toOwnChoices } from "../log/turn-rows";
 import type { Session } from "../session";
 import { readChoice } from "./turn-choices";
 
-/** A turn that has not started, and one that an older build recorded, is shown over the session's present settings. */
+/** A turn that has not started is shown over the session's present settings. */
 export function askedWith(session: Session, turn: TurnId): api.Outcome<TurnSettings> {
   const { state, content, deps } = session;
   const row = readTurn(deps.sql, turn);

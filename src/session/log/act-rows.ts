@@ -2,7 +2,7 @@
 import type { SessionAct } from "../../app/audit-chain";
 import type { Sql } from "./sql";
 
-export const ACT_STEP = "CREATE TABLE acts (seq INTEGER PRIMARY KEY, act TEXT NOT NULL);";
+export const ACT_TABLES = "CREATE TABLE acts (seq INTEGER PRIMARY KEY, act TEXT NOT NULL);";
 
 /** Call it in the transaction of the act's events. */
 export function addAct(sql: Sql, act: SessionAct): void {

@@ -2,7 +2,7 @@
 import type { Announcement } from "../../app/to-announcements";
 import type { Sql } from "./sql";
 
-export const ANNOUNCEMENT_STEP = `
+export const ANNOUNCEMENT_TABLES = `
   CREATE TABLE announcements (n INTEGER PRIMARY KEY, seq INTEGER NOT NULL, at INTEGER NOT NULL, type TEXT NOT NULL, data TEXT NOT NULL);
 `;
 

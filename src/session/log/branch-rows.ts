@@ -13,8 +13,7 @@ import { toViewBefore } from "./views-before";
 interface LeftLine {
   readonly at: number;
   readonly elsewhere: readonly CoveredRange[];
-  /** Absent in rows of older builds. */
-  readonly taken_back?: readonly CoveredRange[];
+  readonly taken_back: readonly CoveredRange[];
   readonly messages: number;
   readonly last_turn: LastTurn | null;
   readonly view: ViewBefore;
@@ -68,8 +67,7 @@ type Of<T extends StoredEvent["type"]> = Extract<StoredEvent, { type: T }>;
 
 export function branchOff(sql: Sql, event: Of<"HistoryRewound">, before: SessionState): void {
   leave(sql, before, event.at);
-  const number = event.line?.branch ?? before.branch.count + 1;
-  write(sql, { number, parent: before.branch.number, shared_to: event.to, created_at: event.at, left: null });
+  write(sql, { number: event.line.branch, parent: before.branch.number, shared_to: event.to, created_at: event.at, left: null });
 }
 
 export function goOnWith(sql: Sql, event: Of<"BranchSwitched">, before: SessionState): void {

@@ -44,7 +44,7 @@ const emptyRow = {
   reverted: null,
 } as const;
 
-const parseRow = (data: string): CompactionRow => ({ ...emptyRow, ...(JSON.parse(data) as CompactionRow) });
+const parseRow = (data: string): CompactionRow => JSON.parse(data) as CompactionRow;
 
 export function readCompaction(sql: Sql, id: CompactionId): CompactionRow | null {
   const row = sql.all<{ data: string }>("SELECT data FROM compactions WHERE id = ?", id)[0];
@@ -114,7 +114,6 @@ export function applyEpoch(sql: Sql, event: Of<"EpochChanged">): void {
   const id = event.compaction;
   if (!id) return;
   const row = readCompaction(sql, id) ?? newRow(id, event);
-  const { cache_kept = null } = event.receipt.economy ?? {};
   writeCompaction(sql, {
     ...row,
     // A turn that took the compaction over completed it for its own reason, so the trigger is the event's.
@@ -126,7 +125,7 @@ export function applyEpoch(sql: Sql, event: Of<"EpochChanged">): void {
     drafted: null,
     receipt: event.receipt,
     finished_at: event.at,
-    cache: { expected: cache_kept, first_call: null },
+    cache: { expected: event.receipt.economy.cache_kept, first_call: null },
   });
   for (const op of event.ops) if (op.op === "revert") markReverted(sql, op.compaction, { by: id, at: event.at });
 }

@@ -7,14 +7,12 @@ import type { Sql } from "./sql";
 
 /** The column `place`: which chunk the outcome is, and where the part ended. */
 type Place = Pick<CompactionResult, "part" | "next">;
-/** The place of a row from a build that held back complete summaries only. */
-const WHOLE: Place = { part: 0, next: null };
 
 type Row = {
   readonly compaction: CompactionId;
   readonly token: number;
   readonly outcome: string;
-  readonly place: string | null;
+  readonly place: string;
 };
 
 export class DeferredResultTable implements DeferredResults {
@@ -50,6 +48,6 @@ export class DeferredResultTable implements DeferredResults {
 }
 
 function readRow({ compaction, token, outcome, place }: Row): CompactionResult {
-  const { part, next } = place === null ? WHOLE : (JSON.parse(place) as Place);
+  const { part, next } = JSON.parse(place) as Place;
   return { compaction, token, outcome: JSON.parse(outcome) as CompactionResult["outcome"], part, next };
 }

@@ -20,7 +20,7 @@ export interface ExecutionRow {
   readonly result_position: number | null;
   /** How the call ran. Null when there is no result, or nothing more is known. */
   readonly ran: ToolRun | null;
-  /** A person was asked to approve the call. Absent: no one was, or an older build asked. */
+  /** A person was asked to approve the call. Absent: no one was. */
   readonly approval?: Approval;
 }
 
@@ -30,27 +30,7 @@ interface Approval {
   readonly waited: boolean;
 }
 
-/** A schema migration. Sessions of earlier builds had no server tools, and the calls that their turns left open were cancelled. */
-export const EXECUTION_STEP = `
-  CREATE TABLE executions (position INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, data TEXT NOT NULL);
-  WITH tools AS (
-    SELECT position, json_extract(meta, '$.kind') AS kind, json_extract(meta, '$.tool.execution') AS id,
-      json_extract(meta, '$.turn') AS turn, json_extract(meta, '$.at') AS at, json_extract(meta, '$.tool.is_error') AS failed
-    FROM items WHERE json_extract(meta, '$.tool.execution') IS NOT NULL
-  ), pairs AS (
-    SELECT id, max(CASE kind WHEN 'tool_call' THEN position END) AS position, max(CASE kind WHEN 'tool_call' THEN turn END) AS turn,
-      max(CASE kind WHEN 'tool_result' THEN position END) AS answered, max(CASE kind WHEN 'tool_result' THEN at END) AS at,
-      max(CASE kind WHEN 'tool_result' THEN coalesce(failed, 0) END) AS failed
-    FROM tools GROUP BY id
-  )
-  INSERT INTO executions (position, id, data)
-  SELECT position, pairs.id, json_object(
-    'id', pairs.id, 'position', position, 'turn', turn, 'runs', 'client',
-    'status', CASE WHEN answered IS NOT NULL THEN CASE failed WHEN 1 THEN 'failed' ELSE 'succeeded' END
-      WHEN turn IS NULL THEN 'unknown' WHEN json_extract(turns.data, '$.status') = 'open' THEN 'open' ELSE 'cancelled' END,
-    'started_at', NULL, 'finished_at', at, 'result_position', answered, 'ran', NULL)
-  FROM pairs LEFT JOIN turns ON turns.id = pairs.turn WHERE position IS NOT NULL ORDER BY position;
-`;
+export const EXECUTION_TABLES = "CREATE TABLE executions (position INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, data TEXT NOT NULL);";
 
 export function readExecutions(
   sql: Sql,

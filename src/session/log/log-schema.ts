@@ -2,31 +2,23 @@
  * The object's tables, created with the session and migrated when the object wakes. Triggers guard the log: no UPDATE,
  * no DELETE, and an INSERT only at `max + 1`, because INSERT OR REPLACE bypasses the other two.
  */
-import { WALLET_STEP } from "../wallet/wallet-rows";
-import { ACT_STEP } from "./act-rows";
-import { ANNOUNCEMENT_STEP } from "./announcement-rows";
-import { EXECUTION_STEP } from "./execution-rows";
-import { RECALL_STEP } from "./recall-step";
+import { requireKnownSchema } from "../../lib/schema-steps";
+import { WALLET_TABLES } from "../wallet/wallet-rows";
+import { ACT_TABLES } from "./act-rows";
+import { ANNOUNCEMENT_TABLES } from "./announcement-rows";
+import { EXECUTION_TABLES } from "./execution-rows";
+import { RECALL_TABLES } from "./recall-tables";
 import type { Sql } from "./sql";
 
-/** Schema for past requests: states along the log (`checkpoints`), and an index from a turn to its calls (`turn-calls`). */
-const PAST_STEP = `
+/** For past requests: states along the log (`checkpoints`), and an index from a turn to its calls (`turn-calls`). */
+const PAST_TABLES = `
   CREATE TABLE checkpoints (seq INTEGER PRIMARY KEY, version INTEGER NOT NULL, text TEXT NOT NULL);
   CREATE INDEX calls_by_turn ON events (json_extract(data, '$.turn'))
     WHERE type = 'ModelCallFinished' AND json_extract(data, '$.turn') IS NOT NULL;
 `;
 
-/** Rows of turns learn from the log when the turn was asked for, and when it ended: in one pass, because a log may be long. */
-const TURN_TIMES_STEP = `
-  UPDATE turns SET data = json_patch(data, json_object('created_at', told.first, 'ended_at', told.last)) FROM (
-    SELECT coalesce(json_extract(data, '$.turn'), json_extract(data, '$.message.turn')) AS turn, min(at) AS first,
-      max(CASE WHEN type NOT IN ('MessageQueued', 'TurnStarted') THEN at END) AS last
-    FROM events WHERE type IN ('MessageQueued', 'TurnStarted', 'QueuedMessageCancelled',
-      'TurnCompleted', 'TurnFailed', 'TurnStopped', 'TurnInterrupted') GROUP BY 1
-  ) AS told WHERE told.turn = turns.id;
-`;
-
-const migrations: readonly string[] = [
+/** A step never changes after its release. */
+export const SESSION_STEPS: readonly string[] = [
   `
   CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 
@@ -41,46 +33,40 @@ const migrations: readonly string[] = [
 
   CREATE TABLE bodies (id TEXT NOT NULL, part INTEGER NOT NULL, text TEXT NOT NULL, PRIMARY KEY (id, part)) WITHOUT ROWID;
   CREATE TABLE items (position INTEGER PRIMARY KEY, meta TEXT NOT NULL);
+  CREATE UNIQUE INDEX items_by_client_id ON items (json_extract(meta, '$.client_id')) WHERE json_extract(meta, '$.client_id') IS NOT NULL;
   CREATE TABLE turns (id TEXT PRIMARY KEY, data TEXT NOT NULL) WITHOUT ROWID;
   CREATE TABLE compactions (id TEXT PRIMARY KEY, seq INTEGER NOT NULL, data TEXT NOT NULL) WITHOUT ROWID;
+  CREATE TABLE views_before (compaction TEXT PRIMARY KEY, seq INTEGER NOT NULL, data TEXT NOT NULL) WITHOUT ROWID;
+  CREATE TABLE branches (number INTEGER PRIMARY KEY, data TEXT NOT NULL);
   CREATE TABLE snapshots (part INTEGER PRIMARY KEY, version INTEGER NOT NULL, seq INTEGER NOT NULL, text TEXT NOT NULL);
 
   CREATE TABLE frames (first INTEGER PRIMARY KEY, last INTEGER NOT NULL, at INTEGER NOT NULL, lines TEXT NOT NULL);
   CREATE TABLE jobs (kind TEXT PRIMARY KEY, due_at INTEGER NOT NULL, attempts INTEGER NOT NULL) WITHOUT ROWID;
   CREATE TABLE idempotency (key TEXT PRIMARY KEY, digest TEXT NOT NULL, outcome TEXT NOT NULL, expires_at INTEGER NOT NULL) WITHOUT ROWID;
   CREATE INDEX idempotency_by_expiry ON idempotency (expires_at);
-  CREATE TABLE pending_outcomes (compaction TEXT PRIMARY KEY, token INTEGER NOT NULL, outcome TEXT NOT NULL) WITHOUT ROWID;
+  CREATE TABLE pending_outcomes (compaction TEXT PRIMARY KEY, token INTEGER NOT NULL, outcome TEXT NOT NULL, place TEXT) WITHOUT ROWID;
+  ${EXECUTION_TABLES}
+  ${RECALL_TABLES}
+  ${PAST_TABLES}
+  ${ACT_TABLES}
+  ${WALLET_TABLES}
+  ${ANNOUNCEMENT_TABLES}
   `,
-  `
-  CREATE TABLE views_before (compaction TEXT PRIMARY KEY, seq INTEGER NOT NULL, data TEXT NOT NULL) WITHOUT ROWID;
-  `,
-  `
-  ALTER TABLE pending_outcomes ADD COLUMN place TEXT;
-  `,
-  EXECUTION_STEP + RECALL_STEP,
-  `
-  CREATE TABLE branches (number INTEGER PRIMARY KEY, data TEXT NOT NULL);
-  ${PAST_STEP}`,
-  `
-  CREATE UNIQUE INDEX items_by_client_id ON items (json_extract(meta, '$.client_id')) WHERE json_extract(meta, '$.client_id') IS NOT NULL;
-  `,
-  TURN_TIMES_STEP,
-  ACT_STEP,
-  WALLET_STEP,
-  ANNOUNCEMENT_STEP,
 ];
 
 /** True when a session was ever opened here. A look-up of an unknown id must leave nothing behind. */
 export const hasSchema = (sql: Sql): boolean =>
   sql.all("SELECT 1 AS one FROM sqlite_master WHERE type = 'table' AND name = 'meta'").length > 0;
 
-/** Applies the missing migrations, each in its own transaction. */
-export function migrateSession(sql: Sql): void {
+/** Applies the missing steps, each in its own transaction. Throws `UnknownSchemaError` if a build with more steps wrote the tables. */
+export function migrateSession(sql: Sql, steps: readonly string[] = SESSION_STEPS): void {
   const current = hasSchema(sql) ? Number(readMeta(sql, "schema_version") ?? 0) : 0;
-  for (let version = current; version < migrations.length; version++) {
+  requireKnownSchema(current, steps.length);
+  for (const [index, step] of steps.entries()) {
+    if (index < current) continue;
     sql.transaction(() => {
-      sql.script(migrations[version] ?? "");
-      writeMeta(sql, "schema_version", String(version + 1));
+      sql.script(step);
+      writeMeta(sql, "schema_version", String(index + 1));
     });
   }
 }

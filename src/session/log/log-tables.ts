@@ -81,7 +81,7 @@ export function newestItems(sql: Sql, limit: number): ItemMeta[] {
   return readItems(sql, { from: 1, to: ALL_POSITIONS, limit, order: "desc" });
 }
 
-/** An item as it is now. `recorded`: the item before it was redacted. Absent when it was not redacted, or by an older build. */
+/** An item as it is now. `recorded`: the item before it was redacted. Absent when it was not redacted. */
 type ItemRow = ItemMeta & { readonly recorded?: ItemMeta };
 
 export function parseItem(meta: string): ItemMeta {
@@ -100,7 +100,7 @@ function writeItem(sql: Sql, item: ItemMeta): void {
 /** Gives a redacted item the weight of its placeholder, wherever it is read back. Keeps the recorded item for past states. */
 function weighRedacted(sql: Sql, { position, tokens, cause }: Extract<StoredEvent, { type: "MessageRedacted" }>): void {
   const row = sql.all<{ meta: string }>("SELECT meta FROM items WHERE position = ?", position)[0];
-  if (!row || tokens === undefined) return;
+  if (!row) return;
   const { recorded: before, ...item } = JSON.parse(row.meta) as ItemRow;
   const recorded = before ?? item;
   sql.all(

@@ -10,7 +10,7 @@ import { type CommittedSummary, type Quotation, toReadRanges } from "../../domai
 import { toFiller } from "../../lib/scrub/filler";
 import { deleteBodies, readBodies } from "./bodies";
 import { readCompactions } from "./compaction-rows";
-import { beginDeletion, remakeIndex } from "./recall-step";
+import { beginDeletion, remakeIndex } from "./recall-tables";
 import type { Sql } from "./sql";
 
 type Redacted = Extract<StoredEvent, { type: "MessageRedacted" }>;
@@ -75,7 +75,7 @@ const committed = (sql: Sql): CommittedSummary[] =>
       ops.flatMap((op): CommittedSummary[] => {
         if (op.op !== "summarize") return [];
         const { overlay: id, from, to, read } = op;
-        return [{ id, from, to, ...(read && { read }) }];
+        return [{ id, from, to, read }];
       }),
     );
 
@@ -86,8 +86,8 @@ function broughtOver(sql: Sql): CommittedSummary[] {
     const { view } = JSON.parse(data) as Pick<Forked, "view">;
     const reads = new Map((view?.reads ?? []).map(({ overlay, ranges }) => [overlay, ranges]));
     return (view?.overlays ?? []).flatMap(({ id, kind, from, to }): CommittedSummary[] => {
-      const ranges = reads.get(id);
-      return kind === "summary" ? [{ id, from, to, ...(ranges && { read: { ranges, overlays: [] } }) }] : [];
+      const ranges = reads.get(id) ?? [{ from: 1, to }];
+      return kind === "summary" ? [{ id, from, to, read: { ranges, overlays: [] } }] : [];
     });
   });
 }

@@ -30,7 +30,7 @@ export function createSessionPast(sql: Sql, { branch, turn }: Pick<SessionState,
     *earlierViews(to) {
       const lineage = readLineage(sql, number);
       for (const view of earlierViews(sql)) {
-        const sharedTo = lineage.get(view.branch ?? 1);
+        const sharedTo = lineage.get(view.branch);
         if (sharedTo !== undefined) yield { ...view, sharedTo } satisfies ViewThen;
       }
       if (to > 0) yield { ...viewWhenNewest(sql, to), sharedTo: ALL_POSITIONS };

@@ -53,7 +53,7 @@ export class SessionStore {
 
   get state(): SessionState {
     if (!this.#state) {
-      if (hasSchema(this.sql)) migrateSession(this.sql); // an earlier build may have written it
+      if (hasSchema(this.sql)) migrateSession(this.sql); // a build with fewer steps may have written it
       ({ state: this.#state, snapshot: this.#snapshot } = loadState(this.sql));
     }
     return this.#state;

@@ -18,27 +18,27 @@ export interface TurnRow {
   readonly finish: FinishReason | null;
   readonly failure: TurnFailure | null;
   readonly usage: CallUsage | null;
-  /** The cost of the turn's calls in US dollars. Null when the cost of a call is unknown. Absent in rows of older builds. */
-  readonly cost?: number | null;
-  /** The model that was asked last. Absent before the first call, and in rows of older builds. */
+  /** The cost of the turn's calls in US dollars. Null when the cost of a call is unknown. */
+  readonly cost: number | null;
+  /** The model that was asked last. Absent before the first call. */
   readonly model?: string;
-  /** The tools that the turn was offered in place of the session's. Absent when there were none, and in rows of older builds. */
+  /** The tools that the turn was offered in place of the session's. Absent when there were none. */
   readonly tools?: TextRef;
-  /** The turn's own generation settings. Absent when it had none, and in rows of older builds. */
+  /** The turn's own generation settings. Absent when it had none. */
   readonly generation?: TextRef;
-  /** The model that the turn asked for in place of the session's. Absent when it asked for none, and in rows of older builds. */
+  /** The model that the turn asked for in place of the session's. Absent when it asked for none. */
   readonly own_model?: string;
   /** The turn's own system prompt. Absent when it had none. */
   readonly system?: TextRef;
   /** The client's note about the turn. Absent when there is none. */
   readonly note?: TextRef;
-  /** The session's own settings when the turn last started. Absent until it starts, and in rows of older builds. */
+  /** The session's own settings when the turn last started. Absent until it starts. */
   readonly settings?: AskedSettings;
-  /** When the turn was asked for, in epoch milliseconds. `log-schema` adds it to rows of older builds. */
+  /** When the turn was asked for, in epoch milliseconds. */
   readonly created_at: number;
   /** When the turn ended, in epoch milliseconds. Absent while it is open. */
   readonly ended_at?: number;
-  /** Why the turn was stopped. Absent when it was not, and in rows of older builds. */
+  /** Why the turn was stopped. Absent when it was not. */
   readonly stop_reason?: StopReason;
   /** Set when the oldest groups left the view without a summary, in this turn or since the previous one. */
   readonly trimmed?: true;
@@ -130,7 +130,7 @@ export function addUsage(sql: Sql, event: Extract<StoredEvent, { type: "ModelCal
   const { turn, usage } = event;
   const row = turn ? readTurn(sql, turn) : null;
   if (!row) return;
-  const { cost = null } = row;
+  const { cost } = row;
   const sum = cost === null || event.cost === undefined ? null : roundCost(cost + event.cost);
   writeTurn(sql, { ...row, usage: plusUsage(row.usage, usage), cost: sum, model: event.model });
 }

@@ -13,8 +13,8 @@ import { MAX_REVERTS, type SessionState } from "../../domain/state";
 import { readEvents } from "./event-log";
 import type { Sql } from "./sql";
 
-/** `branch` is the branch of the view; absent: the first. */
-type KeptView = ViewBefore & { readonly branch?: number };
+/** `branch` is the branch of the view. */
+type KeptView = ViewBefore & { readonly branch: number };
 
 /** The kept views, newest first. */
 export function* earlierViews(sql: Sql): Generator<KeptView> {
@@ -48,7 +48,7 @@ export const toViewBefore = ({ view, next_position }: SessionState): ViewBefore 
 });
 
 /**
- * The view before a compaction: as it was kept, or folded from the log when the compaction is older than this table.
+ * The view before a compaction: as it was kept, or folded from the log where newer changes of the view took its place.
  * Null when that compaction never took effect.
  */
 export function readViewBefore(sql: Sql, compaction: CompactionId): ViewBefore | null {

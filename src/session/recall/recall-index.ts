@@ -13,7 +13,7 @@ import { RECALL_TOOL } from "../../context/recall-tool";
 import type { ViewEntry } from "../../context/view";
 import { type ItemMeta, toTimeSaid } from "../../domain/message";
 import { readMeta, writeMeta } from "../log/log-schema";
-import { toRowId, WATERMARK } from "../log/recall-step";
+import { toRowId, WATERMARK } from "../log/recall-tables";
 import type { Sql } from "../log/sql";
 
 /** Raise it with every change of what a term is: each session then rebuilds its index. */

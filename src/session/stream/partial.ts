@@ -7,9 +7,9 @@ import { type FrameLine, parseLine, startsCall } from "./frames";
 
 const PACKS_PER_READ = 16;
 
-/** `id`: the one that the text was shown with. Absent: an older build showed it without one. */
+/** `id`: the one that the text was shown with. */
 interface PartialReply {
-  readonly id?: ItemId;
+  readonly id: ItemId;
   readonly parts: readonly Part[];
 }
 
@@ -48,6 +48,6 @@ function joinDeltas(lines: readonly FrameLine[]): PartialReply | null {
   const parts: Part[] = [];
   if (reasoning) parts.push({ type: "reasoning", text: reasoning });
   if (text) parts.push({ type: "text", text });
-  const id = deltas[0]?.message_id;
-  return parts.length > 0 ? { parts, ...(id !== undefined && { id }) } : null;
+  const [first] = deltas;
+  return first && parts.length > 0 ? { id: first.message_id, parts } : null;
 }

@@ -13,7 +13,7 @@ import type { Sql } from "../log/sql";
  * of the last call. reported: what the tenant's object has confirmed of `spent`. free: granted, and neither spent nor reserved. incarnation:
  * the life of the object in which the call is made; null for a worker of the queue.
  */
-export const WALLET_STEP = `
+export const WALLET_TABLES = `
   CREATE TABLE wallet (
     one INTEGER PRIMARY KEY CHECK (one = 1), seq INTEGER NOT NULL, revision INTEGER NOT NULL, owes INTEGER NOT NULL, used_at INTEGER NOT NULL,
     next_reservation INTEGER NOT NULL

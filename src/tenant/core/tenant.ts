@@ -7,7 +7,6 @@ import type { KnownBudgets } from "../../app/budget-counters";
 import { digestEndUser } from "../../app/end-user-digest";
 import type { OutcomeStore } from "../../app/idempotency";
 import type { DeploymentKeys } from "../../app/models/key-source";
-import type { Idempotency } from "../../app/session-api";
 import type { ErasedSessionUsage, TenantChange, TenantOutcome } from "../../app/tenant-api";
 import { type Audited, type AuditLog, auditing, createAuditLog } from "../../audit/audit-log";
 import type { PolicyChoice } from "../../context/policy-choice";
@@ -30,7 +29,7 @@ import { createRegistry, type DeploymentModels, type Registry } from "../setting
 import { createSettings, type Settings } from "../settings/settings";
 import { createToolRegistry, type ToolRegistry } from "../settings/tool-registry";
 import { noteChange } from "../shared/changes";
-import { digestExternalId, hideKey } from "../shared/digests";
+import { digestExternalId } from "../shared/digests";
 import { createDirectory, type Directory } from "../shared/directory";
 import { createPlacementStore, type PlacementStore } from "../shared/placement-store";
 import { createRequests } from "../shared/requests";
@@ -195,16 +194,7 @@ export class Tenant {
   /** Runs `body` in a transaction, with the digest of the external id. */
   withExternalId<T>(text: string | null, body: (digest: string | null) => T): T {
     const digest = text === null ? null : digestExternalId(this.settings.identity().tenant, text);
-    return this.transaction(() => {
-      if (text !== null && digest !== null) this.directory.hideExternalId(text, digest);
-      return body(digest);
-    });
-  }
-
-  /** A key with its digest in place of the client's words. One that an earlier build stored in these words stays as it is. */
-  hideKey(idempotency: Idempotency | null, at: number): Idempotency | null {
-    const isStored = idempotency !== null && this.requests.find(idempotency.key, at) !== null;
-    return idempotency === null || isStored ? idempotency : hideKey(idempotency);
+    return this.transaction(() => body(digest));
   }
 
   /** Runs a write in a later turn of the event loop: an answer waits for every write that began before it left. */

@@ -36,7 +36,7 @@ interface ErasureDeps extends ErasureNotes {
   readonly alarm: TenantAlarm;
   /** Calls the session's object, telling it that the session has existed. Returns true when every store has reported. */
   readonly erase: (session: SessionId) => Promise<boolean>;
-  /** Asks the session's object for what the directory of an older build did not note. */
+  /** Asks the session's object for what the directory does not know. */
   readonly readLabels: ReadLabels;
   /** Takes sessions out of the lists of the read model, before each of them is erased. */
   readonly hide: (sessions: readonly SessionId[]) => Promise<void>;

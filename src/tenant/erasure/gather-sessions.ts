@@ -1,7 +1,7 @@
 /**
  * Finds the sessions of an erasure: the forks of a session, and forks of these, or the sessions of an end user. The directory notes whose a
- * session is and what it was forked from when it is made. Where it does not know, as for sessions of an older build and those whose end user
- * was changed, the session's own object is asked. The erasure is not done before.
+ * session is and what it was forked from when it is made. Where it does not know, as for sessions whose end user was changed, the
+ * session's own object is asked. The erasure is not done before.
  */
 import type { Clock, Log } from "../../app/ports";
 import type { ErasureId, SessionId } from "../../domain/ids";

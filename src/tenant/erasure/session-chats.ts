@@ -11,13 +11,9 @@ import type { SyncSql } from "../../lib/sync-sql";
 import { armAlarm, type TenantAlarm, toRetryWait } from "../shared/tenant-alarm";
 import { forEachTogether } from "./gather-sessions";
 
-/** conversation: its key within the channel, which may name a person. */
+/** conversation: its key within the channel, which may name a person. left_chats: those that are still to be emptied. at: when their channel was deleted. */
 export const SESSION_CHAT_TABLES: readonly string[] = [
   "CREATE TABLE session_chats (session TEXT PRIMARY KEY, channel TEXT NOT NULL, conversation TEXT NOT NULL) STRICT, WITHOUT ROWID",
-];
-
-/** Chats that are still to be emptied. at: when their channel was deleted. */
-export const LEFT_CHAT_TABLES: readonly string[] = [
   "CREATE INDEX session_chats_by_channel ON session_chats (channel)",
   `CREATE TABLE left_chats (seq INTEGER PRIMARY KEY, channel TEXT NOT NULL, conversation TEXT NOT NULL, at INTEGER NOT NULL,
     due_at INTEGER NOT NULL, attempts INTEGER NOT NULL) STRICT`,

@@ -18,9 +18,6 @@ const WAIT_MS = 15_000;
 const WAIT_MS_OF_ROW = 25;
 const LONGEST_WAIT_MS = 24 * 60 * 60 * 1_000;
 
-/** ready_at: when the tables may be written anew. */
-export const SCRUB_TIMES: readonly string[] = ["ALTER TABLE scrub_due ADD COLUMN ready_at INTEGER NOT NULL DEFAULT 0"];
-
 export interface TenantScrub {
   /** Call it inside the transaction that deletes. */
   note(): void;

@@ -154,8 +154,7 @@ export function createFiles(sql: SyncSql): Files {
     );
   };
   /** True when the session has said something newer before. What it says arrives in any order. */
-  const isOutdated = (session: SessionId, seq: number | undefined): boolean => {
-    if (seq === undefined) return false;
+  const isOutdated = (session: SessionId, seq: number): boolean => {
     const known = sql.rows<{ seq: number }>("SELECT seq FROM file_keeps WHERE session = ?", session)[0];
     if (known && known.seq > seq) return true;
     sql.rows("INSERT INTO file_keeps (session, seq) VALUES (?, ?) ON CONFLICT (session) DO UPDATE SET seq = excluded.seq", session, seq);

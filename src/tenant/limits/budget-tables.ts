@@ -1,4 +1,4 @@
-/** The tables of budgets and of the tenant's events, as one migration. It never changes after its release. */
+/** The tables of budgets and of the tenant's events. */
 export const BUDGET_TABLES: readonly string[] = [
   // counter: names budget, subject and period. amount: of the budget, when it was last seen. All amounts are in counted units. held: by all
   // sessions. crossed: the highest threshold that was announced. reached: 1 when it was announced that the budget is used up.

@@ -6,7 +6,7 @@ import type { Idempotency } from "../../app/session-api";
 import type { TenantId } from "../../domain/ids";
 import { sha256Sync } from "../../lib/sha256-sync";
 
-/** Tells a digest from the words that earlier builds stored in the same column. */
+/** Says how the text behind it was made. */
 const PREFIX = "sha256:";
 
 export const digestExternalId = (tenant: TenantId, externalId: string): string =>
@@ -14,5 +14,3 @@ export const digestExternalId = (tenant: TenantId, externalId: string): string =
 
 /** The key stays for a day, longer than what an erased session had. */
 export const hideKey = (idempotency: Idempotency): Idempotency => ({ ...idempotency, key: `${PREFIX}${sha256Sync(idempotency.key)}` });
-
-export const isDigest = (text: string): boolean => text.startsWith(PREFIX);

@@ -4,7 +4,6 @@ import type { SessionPage, SessionRegistration, TenantError } from "../../app/te
 import { parseId, type SessionId } from "../../domain/ids";
 import { err, ok, type Result } from "../../lib/result";
 import type { SyncSql } from "../../lib/sync-sql";
-import { isDigest } from "./digests";
 import { createRequests } from "./requests";
 
 const MAX_PAGE = 1000;
@@ -46,8 +45,6 @@ export interface Directory {
   give(input: { readonly session: SessionId; readonly end_user: string | null; readonly most?: MostSessions }): Result<null, TenantError>;
   /** `externalId`: the digest. */
   findExternalId(externalId: string): SessionId | null;
-  /** Replaces the text of an external id, which an earlier build stored, by its digest. */
-  hideExternalId(text: string, digest: string): void;
   /**
    * Enters a restored session, with the time at which it was first made. Refused while it is being erased, and when its external id is taken.
    * `end_user`: the digest. The session counts for that end user, and its object is still asked whose it is: it may have had others.
@@ -134,9 +131,6 @@ export function createDirectory(sql: SyncSql): Directory {
     count,
     countForUser: (endUser) => countForUser(endUser, ""),
     findExternalId,
-    hideExternalId: (text, digest) => {
-      if (!isDigest(text)) sql.rows("UPDATE sessions SET external_id = ? WHERE external_id = ?", digest, text);
-    },
     give: ({ session, end_user: endUser, most }) => {
       const refused = isRegistered(session) ? refuseUser(session, endUser, most?.end_user) : null;
       if (refused) return err(refused);

@@ -1,11 +1,13 @@
-/** The tables of exports, as one migration. It never changes after its release. */
+/** The tables of exports. */
 export const EXPORT_TABLES: readonly string[] = [
   // subject: a session's id, an end user, or empty. state: running, ready, failed or removed. due_at: when there is something to do. upload: of
-  // the store. cursor: where the next part begins. revision: counts how often parts were taken back.
+  // the store. cursor: where the next part begins. revision: counts how often parts were taken back. settings: the kinds that are in the export,
+  // separated by spaces.
   `CREATE TABLE exports (
      id TEXT PRIMARY KEY, subject_kind TEXT NOT NULL, subject TEXT NOT NULL, state TEXT NOT NULL, created_at INTEGER NOT NULL,
      finished_at INTEGER, expires_at INTEGER NOT NULL, due_at INTEGER NOT NULL, attempts INTEGER NOT NULL,
-     sessions_total INTEGER NOT NULL, upload TEXT, cursor TEXT NOT NULL, bytes INTEGER NOT NULL, revision INTEGER NOT NULL
+     sessions_total INTEGER NOT NULL, upload TEXT, cursor TEXT NOT NULL, bytes INTEGER NOT NULL, revision INTEGER NOT NULL,
+     settings TEXT NOT NULL DEFAULT ''
    ) STRICT, WITHOUT ROWID`,
   "CREATE INDEX exports_by_due ON exports (due_at)",
   // cursor: where the part begins. sha256: the digest at its end.
@@ -19,9 +21,6 @@ export const EXPORT_TABLES: readonly string[] = [
    ) STRICT, WITHOUT ROWID`,
   "CREATE INDEX export_sessions_by_session ON export_sessions (session)",
 ];
-
-/** settings: the kinds that are in the export, separated by spaces. */
-export const EXPORTED_SETTINGS: readonly string[] = ["ALTER TABLE exports ADD COLUMN settings TEXT NOT NULL DEFAULT ''"];
 
 /** Imports of stored exports. */
 export const IMPORT_TABLES: readonly string[] = [

@@ -5,7 +5,6 @@
  */
 import type { SyncSql } from "../../lib/sync-sql";
 
-/** As one migration. It never changes after its release. */
 export const USAGE_BOUND_TABLES: readonly string[] = [
   "CREATE TABLE usage_bound (one INTEGER PRIMARY KEY CHECK (one = 1), wanted INTEGER NOT NULL, applied INTEGER) STRICT",
 ];

@@ -12,7 +12,7 @@ import { armAlarm, type TenantAlarm, toRetryWait } from "../shared/tenant-alarm"
 import type { ErasedUsageStore } from "./erased-usage";
 
 const FIRST_RETRY_MS = 15_000;
-/** Days in one write. Earlier builds stored and sent each session's own sums. */
+/** Days or sessions in one write. */
 const AT_ONCE = 200;
 /**
  * How long a session may report its end again: it has not heard that the first report arrived. It tries again every minute, and each of its

@@ -12,6 +12,7 @@ const ARGUMENTS = ['{"city":"北京"}', "{}", "not json", "", "[1]"];
 const NAMES = ["weather", "look up", "工具", "__proto__", "x".repeat(64)];
 const KINDS = ["client", "http", "look-up", "approved", "denied"] as const;
 const TURN = makeId("trn");
+const MESSAGE = makeId("msg", 9);
 const figures = {
   usage: { input: 10, output: 2, cached: 0, reasoning: 0 },
   cost: null,
@@ -112,7 +113,7 @@ export class TurnDrawer {
       // Frames that were not kept.
       const isLost = this.#random.between(0, 9) === 0;
       if (isLost) this.#tell({ type: "stream.gap", to: 1 });
-      else for (const text of pieces) this.#tell({ type: `${type}.delta`, turn_id: TURN, text });
+      else for (const text of pieces) this.#tell({ type: `${type}.delta`, turn_id: TURN, message_id: MESSAGE, text });
       return { type, text: pieces.join("") };
     });
   }

@@ -71,7 +71,7 @@ describe("the end of a message", () => {
     ["other", "end_turn"],
   ] as const)("a reply that ended by %s has the stop_reason %s", async (finish, stop_reason) => {
     const text = await translate([
-      { type: "text.delta", turn_id: id, text: "好" },
+      { type: "text.delta", turn_id: id, message_id: makeId("msg"), text: "好" },
       { type: "turn.completed", turn_id: id, finish, ...figures },
     ]);
 
@@ -92,7 +92,7 @@ describe("the end of a message", () => {
 
   test("a turn that was stopped is not complete", async () => {
     const text = await translate([
-      { type: "text.delta", turn_id: id, text: "Hal" },
+      { type: "text.delta", turn_id: id, message_id: makeId("msg"), text: "Hal" },
       { type: "turn.stopped", turn_id: id, reason: "requested", ...figures },
     ]);
 
@@ -116,7 +116,9 @@ describe("the end of a message", () => {
   });
 
   test("a stream that ends without the turn's end is an error, not a short message", async () => {
-    await expect(accumulate(await translate([{ type: "text.delta", turn_id: id, text: "Half" }]))).rejects.toMatchObject({
+    await expect(
+      accumulate(await translate([{ type: "text.delta", turn_id: id, message_id: makeId("msg"), text: "Half" }])),
+    ).rejects.toMatchObject({
       type: "api_error",
     });
   });

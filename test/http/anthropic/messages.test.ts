@@ -144,9 +144,9 @@ describe("a message of a session", () => {
 
   it("streams the same message", async () => {
     const frames: StreamFrame[] = [
-      { type: "reasoning.delta", turn_id: TURN, text: "Hm." },
-      { type: "text.delta", turn_id: TURN, text: "Su" },
-      { type: "text.delta", turn_id: TURN, text: "n." },
+      { type: "reasoning.delta", turn_id: TURN, message_id: makeId("msg"), text: "Hm." },
+      { type: "text.delta", turn_id: TURN, message_id: makeId("msg"), text: "Su" },
+      { type: "text.delta", turn_id: TURN, message_id: makeId("msg"), text: "n." },
       {
         type: "item.completed",
         turn_id: TURN,
@@ -387,7 +387,7 @@ describe("a client's copy", () => {
 
 describe("a request without a session", () => {
   const frames: StreamFrame[] = [
-    { type: "text.delta", turn_id: TURN, text: "Sun." },
+    { type: "text.delta", turn_id: TURN, message_id: makeId("msg"), text: "Sun." },
     { type: "turn.completed", turn_id: TURN, finish: "stop", ...figures },
   ];
 

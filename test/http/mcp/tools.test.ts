@@ -498,7 +498,7 @@ describe("a message", () => {
     const frames: StreamFrame[] = [
       { type: "turn.started", turn_id: TURN, attempt: 1, message_id: null, position: 1 },
       { type: "compaction.started", compaction_id: makeId("cmp"), status: "Optimizing conversation context…" },
-      { type: "text.delta", turn_id: TURN, text: "晴" },
+      { type: "text.delta", turn_id: TURN, message_id: makeId("msg"), text: "晴" },
     ];
     const bytes = frames.map((frame, offset) => formatSse({ offset, type: frame.type, json: JSON.stringify(frame) })).join("");
     const heard: (string | undefined)[] = [];

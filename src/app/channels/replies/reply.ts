@@ -70,7 +70,7 @@ function findBegun(text: string, live: LiveMessage | null): string {
   const begun = text.slice(0, live.units);
   // A turn that was interrupted may have recorded less than it streamed.
   if (begun.length < live.units) return begun;
-  return live.digest === undefined || live.digest === sha256Sync(begun) ? begun : "";
+  return live.digest === sha256Sync(begun) ? begun : "";
 }
 
 export function buildReplyParts(ended: EndedTurn): readonly OutboundPart[] {

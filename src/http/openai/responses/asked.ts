@@ -42,7 +42,7 @@ const responseAsked = z.object({
   metadata: z.record(z.string(), z.string()).default({}),
   safety_identifier: text,
   prompt_cache_key: text,
-  /** How many messages and results the request brought. No client sees it. Null: an older build did not count them. */
+  /** How many messages and results the request brought. No client sees it. Null: they were not counted. */
   added: number,
   /** The compaction that the request asked for, and that came before the response. No client sees it here. */
   compaction: text,

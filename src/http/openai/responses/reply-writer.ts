@@ -24,7 +24,6 @@ export class ReplyWriter {
   }
 
   append({ type, message_id, text }: Deltas): void {
-    if (message_id === undefined) return;
     if (this.#reply?.id !== message_id) this.abandon();
     this.#reply ??= { id: message_id, items: [] };
     const { items } = this.#reply;

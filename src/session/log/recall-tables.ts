@@ -12,7 +12,7 @@ const INDEX = `
   CREATE VIRTUAL TABLE recall_terms USING fts5vocab (recall, 'row');
 `;
 
-export const RECALL_STEP = `
+export const RECALL_TABLES = `
   ${INDEX}
   CREATE INDEX items_by_execution ON items (json_extract(meta, '$.tool.execution'))
     WHERE json_extract(meta, '$.tool.execution') IS NOT NULL;
