@@ -206,7 +206,10 @@ async function perform({ sandbox, provider }: Stage, options: ReturnType<typeof 
 
 async function testBots(options: ReturnType<typeof readOptions>): Promise<number> {
   const startedAt = performance.now();
-  const run = await useUntilStopped(createSandbox, (sandbox) => performBots(sandbox, options));
+  const run = await useUntilStopped(
+    () => createSandbox(),
+    (sandbox) => performBots(sandbox, options),
+  );
   return reportBots(run, options, performance.now() - startedAt) ? 0 : 1;
 }
 
@@ -216,7 +219,12 @@ async function main(): Promise<number> {
   if (options.bots) return testBots(options);
   const provider = await startStandIn({ respond: speak });
   try {
-    return (await useUntilStopped(createSandbox, (sandbox) => perform({ sandbox, provider }, options))) ? 0 : 1;
+    return (await useUntilStopped(
+      () => createSandbox(),
+      (sandbox) => perform({ sandbox, provider }, options),
+    ))
+      ? 0
+      : 1;
   } finally {
     await provider.close();
   }

@@ -56,7 +56,10 @@ async function main(): Promise<number> {
   const provider = await startFaultyProvider(createRandom(options.seed));
   const tools = await startToolService();
   try {
-    const run = await useUntilStopped(createSandbox, (sandbox) => conduct({ sandbox, provider, tools }, options));
+    const run = await useUntilStopped(
+      () => createSandbox(),
+      (sandbox) => conduct({ sandbox, provider, tools }, options),
+    );
     mkdirSync(LONGHAND, { recursive: true });
     writeFileSync(out, `${toCsv(run.samples)}\n`);
     print(`${describe(run, { provider })}\n\n${drawCurves(run.samples)}\n\nsamples         ${relative(process.cwd(), out)}`);

@@ -35,7 +35,7 @@ export async function openBackend(given: BackendChoice): Promise<Backend> {
 /** Starts a server in a sandbox, with `variables` in addition to those of a local server. */
 export async function startBackend(variables: Readonly<Record<string, string>> = {}): Promise<Backend> {
   say("Starting a server for this run …");
-  const sandbox = await createSandbox(variables);
+  const sandbox = await createSandbox({ variables });
   try {
     const server = await sandbox.start();
     return { connection: await createTenant(server.url, sandbox.adminKey), close: () => sandbox.close() };

@@ -1,4 +1,4 @@
-/** The backend on this machine: workerd in its own process group. */
+/** The backend of `npm start`: `wrangler dev` in its own process group, which builds `src` again whenever it changes. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, openSync, readFileSync } from "node:fs";
@@ -19,8 +19,6 @@ export interface LocalServerOptions {
   /** File for all output of the runtime. It is emptied first, unless it is to be kept. */
   readonly log: string;
   readonly keepLog?: boolean;
-  /** A built Worker, which runs unchanged. Absent: `src` is built, and rebuilt whenever it changes. */
-  readonly bundle?: string;
 }
 
 export interface LocalServer {
@@ -36,7 +34,7 @@ export interface LocalServer {
 }
 
 /** Maximum duration of a start in milliseconds. It is generous, because a cold machine builds the Worker first. */
-const START_LIMIT = 60_000;
+export const START_LIMIT = 60_000;
 const POLL = 50;
 const HEALTH_LIMIT = 5_000;
 
@@ -85,17 +83,16 @@ export async function waitUntilReady(server: LocalServer): Promise<void> {
 
 function supervisorArguments(options: LocalServerOptions): string[] {
   const supervisor = ["--disable-warning=ExperimentalWarning", join(import.meta.dirname, "supervisor.ts")];
-  const source = options.bundle === undefined ? [] : [options.bundle, "--no-bundle"];
   // The file is named explicitly, because Wrangler searches for it beside the bundle.
   const config = ["--config", join(ROOT, "wrangler.toml")];
   const where = ["--ip", HOST, "--port", String(options.port), "--inspector-port", "0", "--persist-to", options.state];
   const how = ["--env-file", options.secrets, "--show-interactive-dev-session=false"];
   // A file that was written by hand may name no environment. The default must not apply, because a server on this machine never creates production keys.
   const environment = readSecrets(options.secrets).ENVIRONMENT === undefined ? ["--var", "ENVIRONMENT:dev"] : [];
-  return [...supervisor, "dev", ...source, ...config, ...where, ...how, ...environment];
+  return [...supervisor, "dev", ...config, ...where, ...how, ...environment];
 }
 
-function killGroup(leader: number): void {
+export function killGroup(leader: number): void {
   try {
     process.kill(-leader, "SIGKILL");
   } catch (error) {

@@ -2,8 +2,9 @@
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { type BuiltServer, spawnBuiltServer } from "./built-server.ts";
 import { findBuiltWorker } from "./built-worker.ts";
-import { type LocalServer, type LocalServerOptions, spawnLocalServer, waitUntilReady } from "./local-server.ts";
+import type { LocalServer } from "./local-server.ts";
 import { findFreePort } from "./port.ts";
 import { appendSecrets, ensureSecrets, readAdminKey, readSecrets } from "./secrets.ts";
 import { PLAIN_VARIABLES } from "./variables.ts";
@@ -18,25 +19,26 @@ export interface Sandbox {
   close(): Promise<void>;
 }
 
-/**
- * `variables`: further configuration of the Worker, including secrets. They are in a file that only this user may read,
- * and that is removed with the sandbox.
- */
-export async function createSandbox(variables: Readonly<Record<string, string>> = {}): Promise<Sandbox> {
+export interface SandboxOptions {
+  /** Further configuration of the Worker, including secrets. They are in a file that only this user may read, and that is removed with the sandbox. */
+  readonly variables?: Readonly<Record<string, string>>;
+  /** 0: any free port, a new one at each start. Default: a port that stays the same. */
+  readonly port?: number;
+}
+
+export async function createSandbox({ variables = {}, port }: SandboxOptions = {}): Promise<Sandbox> {
   const directory = mkdtempSync(join(tmpdir(), "longhand-"));
   try {
     const secrets = join(directory, "secrets.env");
-    const state = join(directory, "state");
     ensureSecrets(secrets);
     // All variables. The last of a name counts, so none of wrangler.toml's `[vars]` remains.
     appendSecrets(secrets, { ...PLAIN_VARIABLES, ...readSecrets(secrets), ...variables });
-    const bundle = join(directory, "bundle");
     const built = await findBuiltWorker();
     // Copies, so that a start needs no build and later edits have no effect.
-    cpSync(built.bundle, bundle, { recursive: true });
-    cpSync(built.state, state, { recursive: true });
-    const options = { port: await findFreePort(), state, secrets, log: join(directory, "server.log"), bundle: join(bundle, "index.js") };
-    return openSandbox(directory, options, readAdminKey(secrets));
+    cpSync(join(built.bundle, "index.js"), join(directory, "index.js"));
+    cpSync(built.worker, join(directory, "worker.json"));
+    cpSync(built.state, join(directory, "state"), { recursive: true });
+    return openSandbox(directory, port ?? (await findFreePort()), readAdminKey(secrets));
   } catch (error) {
     remove(directory);
     throw error;
@@ -45,22 +47,21 @@ export async function createSandbox(variables: Readonly<Record<string, string>> 
 
 const remove = (directory: string): void => rmSync(directory, { recursive: true, force: true, maxRetries: 3 });
 
-function openSandbox(directory: string, options: LocalServerOptions, adminKey: string): Sandbox {
-  let server: LocalServer | null = null;
+function openSandbox(directory: string, port: number, adminKey: string): Sandbox {
+  let server: BuiltServer | null = null;
   return {
     adminKey,
-    state: options.state,
+    state: join(directory, "state"),
     async start() {
-      const started = spawnLocalServer(options);
-      server = started;
-      await waitUntilReady(started).catch(async (error: unknown) => {
-        await started.kill();
+      const spawned = spawnBuiltServer(directory, port);
+      server = spawned;
+      return spawned.ready.catch(async (error: unknown) => {
+        await spawned.kill();
         throw error;
       });
-      return started;
     },
     async close() {
-      await server?.stop();
+      await server?.kill();
       remove(directory);
     },
   };

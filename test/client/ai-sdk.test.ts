@@ -6,11 +6,11 @@ import {
   lastAssistantMessageIsCompleteWithToolCalls,
   type UIMessage,
 } from "ai";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { createTenant } from "../../scripts/support/connection";
 import { cutSummary } from "../support/stand-in/summary";
 import { startToolServer } from "../support/stand-in/tool-server";
-import { ChatServer } from "./chat-server";
+import { ChatServer, MortalChatServer } from "./chat-server";
 import { runPageProgram } from "./page-program";
 
 const MINUTES = 60_000;
@@ -30,13 +30,13 @@ interface Seen {
 
 type Init = Partial<ConstructorParameters<typeof Chat<UIMessage>>[0]>;
 
-const address = (path = "") => `${server.url}/api/chat${path}`;
-const auth = () => ({ authorization: `Bearer ${server.key}` });
+const address = (path = "", at = server) => `${at.url}/api/chat${path}`;
+const auth = (at = server) => ({ authorization: `Bearer ${at.key}` });
 
 /** A chat as `useChat` makes it, and what its page was told beside the messages. */
-function openChat(id: string, init: Init = {}): Chat<UIMessage> & { readonly seen: Seen } {
+function openChat(id: string, init: Init = {}, at = server): Chat<UIMessage> & { readonly seen: Seen } {
   const seen: Seen = { data: [] };
-  const transport = new DefaultChatTransport<UIMessage>({ api: address(), headers: auth });
+  const transport = new DefaultChatTransport<UIMessage>({ api: address("", at), headers: () => auth(at) });
   const chat = new Chat<UIMessage>({ id, transport, onData: (part) => void seen.data.push(part), ...init });
   return Object.assign(chat, { seen });
 }
@@ -44,8 +44,8 @@ function openChat(id: string, init: Init = {}): Chat<UIMessage> & { readonly see
 const newId = (): string => `问题 ${++chats}/${Date.now()}?#`;
 const ask = (text: string) => ({ text });
 
-async function readHistory(id: string): Promise<UIMessage[]> {
-  const response = await fetch(address(`/${encodeURIComponent(id)}/messages`), { headers: auth() });
+async function readHistory(id: string, at = server): Promise<UIMessage[]> {
+  const response = await fetch(address(`/${encodeURIComponent(id)}/messages`, at), { headers: auth(at) });
   expect(response.status).toBe(200);
   const { messages } = (await response.json()) as { messages: UIMessage[] };
   return messages;
@@ -57,8 +57,8 @@ const plain = (messages: readonly UIMessage[]): UIMessage[] => JSON.parse(JSON.s
 const showTexts = (messages: readonly UIMessage[]): string[] =>
   messages.map(({ role, parts }) => `${role}: ${parts.map((part) => (part.type === "text" ? part.text : `[${part.type}]`)).join("")}`);
 
-async function readSession(id: string) {
-  return server.longhand.get("/v1/sessions/by-external-id/{external_id}", { path: { external_id: id } });
+async function readSession(id: string, at = server) {
+  return at.longhand.get("/v1/sessions/by-external-id/{external_id}", { path: { external_id: id } });
 }
 
 async function patchSession(id: string, body: object): Promise<void> {
@@ -393,28 +393,31 @@ describe("pages that come and go", () => {
   });
 
   test("find what was said when the server was lost in the middle of it, and ask again", async () => {
+    const mortal = await MortalChatServer.start();
+    onTestFinished(() => mortal.close());
+    await mortal.longhand.patch("/v1/tenant", { body: { default_model: "scripted" } });
     const id = newId();
-    const chat = openChat(id);
+    const chat = openChat(id, {}, mortal);
     async function* speak() {
       yield "Lost w";
       await new Promise(() => undefined);
     }
-    server.provider.enqueue(speak());
+    mortal.provider.enqueue(speak());
     const sent = chat.sendMessage(ask("Well?"));
     await expect.poll(() => showTexts(chat.messages)[1]).toBe("assistant: [step-start]Lost w");
-    await server.restart();
+    await mortal.restart();
     await sent;
     expect(chat.status).toBe("error");
 
-    const later = openChat(id, { messages: await readHistory(id) });
+    const later = openChat(id, { messages: await readHistory(id, mortal) }, mortal);
     await later.resumeStream();
-    await expect.poll(() => readSession(id)).toMatchObject({ turn: null });
-    if (later.messages.length < 2) later.messages = await readHistory(id);
+    await expect.poll(() => readSession(id, mortal)).toMatchObject({ turn: null });
+    if (later.messages.length < 2) later.messages = await readHistory(id, mortal);
 
     expect(later.error).toBeUndefined();
     expect(showTexts(later.messages)[1]).toBe("assistant: [step-start]Lost w");
-    expect(await readHistory(id)).toEqual(plain(later.messages));
-    server.provider.enqueue({ text: "Found." });
+    expect(await readHistory(id, mortal)).toEqual(plain(later.messages));
+    mortal.provider.enqueue({ text: "Found." });
     await later.regenerate();
     expect(showTexts(later.messages)[1]).toBe("assistant: [step-start]Found.");
   });

@@ -422,11 +422,20 @@ describe("a request without a session", () => {
   test("ends with its client: the provider's call is cut off, and nothing is left", async () => {
     const list = async () => (await server.longhand.get("/v1/sessions", { query: { limit: 200 } })).data.length;
     const before = await list();
-    server.provider.enqueue({ text: "one two three four five six", chunks: 6 }, { text: "Yes." });
+    // Node never ends a read that is aborted while the whole answer has arrived already, so that this one has no end.
+    async function* speak() {
+      yield "one two three";
+      await new Promise(() => undefined);
+    }
+    server.provider.enqueue(speak(), { text: "Yes." });
+    const asked = server.provider.request(server.provider.log.length + 1);
     const stream = alone().messages.stream(say("Count."));
     stream.once("text", () => stream.abort());
 
     await expect(stream.finalMessage()).rejects.toBeInstanceOf(Anthropic.APIUserAbortError);
+    const call = await asked;
+    await server.provider.settled(call);
+    expect(call.aborted).toBe(true);
     expect(show(await alone().messages.create(say("Done?")))).toBe("Yes.");
     expect(readLast()).toHaveLength(1);
     expect(await list()).toBe(before);
@@ -492,12 +501,20 @@ describe("a request without a session", () => {
 describe("disconnects and failures", () => {
   test("a client that leaves stops nothing: the answer is in the session", async () => {
     const { client, session } = await open();
-    const whole = "one two three four five six seven eight nine ten";
-    server.provider.enqueue({ text: whole, chunks: 10 }, { text: "Yes." });
+    const pieces = ["one two three four five", " six seven eight nine ten"];
+    const whole = pieces.join("");
+    const left = Promise.withResolvers<void>();
+    async function* speak() {
+      yield pieces[0] ?? "";
+      await left.promise;
+      yield pieces[1] ?? "";
+    }
+    server.provider.enqueue(speak(), { text: "Yes." });
     const stream = client.messages.stream(say("Count."));
     stream.once("connect", () => stream.abort());
 
     await expect(stream.finalMessage()).rejects.toBeInstanceOf(Anthropic.APIUserAbortError);
+    left.resolve();
     const next = await client.messages.create(say("Done?"));
 
     expect(show(next)).toBe("Yes.");

@@ -9,13 +9,11 @@ import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Longhand } from "../../packages/client/src/client.ts";
 import { bundleClient } from "../../scripts/client/build";
-import { createTenant } from "../../scripts/support/connection";
-import { createSandbox, type Sandbox } from "../../scripts/support/sandbox";
+import { openTenant } from "../support/shared-server";
 
 const MINUTES = 60_000;
 const browser = ["chromium", "chromium-browser", "google-chrome"].find((name) => spawnSync(name, ["--version"]).status === 0);
 
-let sandbox: Sandbox;
 let folder: string;
 let site: Server;
 let child: ChildProcess | null = null;
@@ -44,9 +42,8 @@ const buildPage = (url: string, key: string, session: string): string => `<!doct
 beforeAll(async () => {
   if (browser === undefined) return;
   folder = mkdtempSync(join(tmpdir(), "longhand-page-"));
-  sandbox = await createSandbox();
-  const { url } = await sandbox.start();
-  const longhand = new Longhand({ url, key: (await createTenant(url, sandbox.adminKey)).key });
+  const { url, key } = await openTenant();
+  const longhand = new Longhand({ url, key });
   const { id } = await longhand.post("/v1/sessions");
   const { token } = await longhand.post("/v1/tokens", { body: { session_id: id } });
   const code = await bundleClient();
@@ -72,7 +69,6 @@ afterAll(async () => {
   }
   site?.close();
   site?.closeAllConnections();
-  await sandbox?.close();
   if (folder !== undefined) rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
 });
 

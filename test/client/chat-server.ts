@@ -1,10 +1,11 @@
-/** A running backend with a scripted model, a proxy that cuts streams in front of it, and a client that talks through it. */
+/** A tenant of a running backend with a scripted model, a proxy that cuts streams in front of it, and a client that talks through it. */
 import { expect } from "vitest";
 import { Longhand, type StreamEvent } from "../../packages/client/src/client.ts";
 import { createTenant } from "../../scripts/support/connection";
 import { parseEventStream } from "../../scripts/support/event-stream";
 import type { LocalServer } from "../../scripts/support/local-server";
 import { createSandbox, type Sandbox } from "../../scripts/support/sandbox";
+import { type SharedServer, useSharedServer } from "../support/shared-server";
 import { type StandIn, startStandIn } from "../support/stand-in/stand-in";
 import { CuttingProxy } from "./cutting-proxy";
 
@@ -24,40 +25,33 @@ export class ChatServer {
   readonly proxy: CuttingProxy;
   readonly longhand: Longhand;
   readonly key: string;
-  readonly #sandbox: Sandbox;
-  #server: LocalServer;
+  readonly url: string;
+  /** The deployment's own key. */
+  readonly adminKey: string;
 
-  private constructor(parts: { sandbox: Sandbox; server: LocalServer; provider: StandIn; proxy: CuttingProxy; key: string }) {
-    this.#sandbox = parts.sandbox;
-    this.#server = parts.server;
+  protected constructor(parts: ChatParts) {
     this.provider = parts.provider;
     this.proxy = parts.proxy;
     this.key = parts.key;
+    this.url = parts.url;
+    this.adminKey = parts.adminKey;
     this.longhand = this.connect();
   }
 
   static async start(): Promise<ChatServer> {
-    const [sandbox, provider] = await Promise.all([createSandbox(), startStandIn()]);
-    const server = await sandbox.start();
-    const { key } = await createTenant(server.url, sandbox.adminKey);
-    const chat = new ChatServer({ sandbox, server, provider, proxy: await CuttingProxy.start(server.url), key });
+    const chat = new ChatServer(await openParts(await useSharedServer()));
+    await chat.registerModels();
+    return chat;
+  }
+
+  protected async registerModels(): Promise<void> {
     for (const [name, context_window] of [
       [MODEL, 32_000],
       [SMALL, 2_048],
     ] as const) {
-      const body = { provider: "openai-compatible", base_url: provider.baseUrl, context_window, max_output: 256 } as const;
-      await chat.longhand.put("/v1/models/{model_id}", { path: { model_id: name }, body });
+      const body = { provider: "openai-compatible", base_url: this.provider.baseUrl, context_window, max_output: 256 } as const;
+      await this.longhand.put("/v1/models/{model_id}", { path: { model_id: name }, body });
     }
-    return chat;
-  }
-
-  get url(): string {
-    return this.#server.url;
-  }
-
-  /** The deployment's own key. */
-  get adminKey(): string {
-    return this.#sandbox.adminKey;
   }
 
   /** A client that talks through the proxy. */
@@ -67,12 +61,6 @@ export class ChatServer {
 
   async openSession({ small = false }: { readonly small?: boolean } = {}): Promise<string> {
     return (await this.longhand.post("/v1/sessions", { body: { model: small ? SMALL : MODEL } })).id;
-  }
-
-  /** Ends the server as a power failure would, and starts it again on the same port and data. */
-  async restart(): Promise<void> {
-    await this.#server.kill();
-    this.#server = await this.#sandbox.start();
   }
 
   /** A reply whose next piece comes when the one before has passed the proxy, so that each is an event of its own. */
@@ -114,8 +102,45 @@ export class ChatServer {
   async close(): Promise<void> {
     this.proxy.close();
     await this.provider.close();
+  }
+}
+
+/** A backend of its own, which a test may kill. */
+export class MortalChatServer extends ChatServer {
+  readonly #sandbox: Sandbox;
+  #server: LocalServer;
+
+  private constructor(parts: ChatParts, sandbox: Sandbox, server: LocalServer) {
+    super(parts);
+    this.#sandbox = sandbox;
+    this.#server = server;
+  }
+
+  static override async start(): Promise<MortalChatServer> {
+    const sandbox = await createSandbox();
+    const server = await sandbox.start();
+    const chat = new MortalChatServer(await openParts({ url: server.url, adminKey: sandbox.adminKey }), sandbox, server);
+    await chat.registerModels();
+    return chat;
+  }
+
+  /** Ends the server as a power failure would, and starts it again on the same port and data. */
+  async restart(): Promise<void> {
+    await this.#server.kill();
+    this.#server = await this.#sandbox.start();
+  }
+
+  override async close(): Promise<void> {
+    await super.close();
     await this.#sandbox.close();
   }
+}
+
+type ChatParts = SharedServer & Pick<ChatServer, "provider" | "proxy" | "key">;
+
+async function openParts({ url, adminKey }: SharedServer): Promise<ChatParts> {
+  const [provider, proxy, { key }] = await Promise.all([startStandIn(), CuttingProxy.start(url), createTenant(url, adminKey)]);
+  return { url, adminKey, provider, proxy, key };
 }
 
 /** What a caller has after all rewinds: the events that still count. */

@@ -1,29 +1,23 @@
 /** The typed client against a running backend over HTTP, with a proxy in between that loses, cuts and refuses. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type Item, Longhand, LonghandError } from "../../packages/client/src/client.ts";
-import { createTenant } from "../../scripts/support/connection";
-import { createSandbox, type Sandbox } from "../../scripts/support/sandbox";
+import { openTenant } from "../support/shared-server";
 import { answer, answerHtml, cutAnswer, FaultProxy, loseAnswer, neverAnswer, refuseConnection } from "./fault-proxy";
 
 const MINUTES = 60_000;
 
-let sandbox: Sandbox;
 let proxy: FaultProxy;
 let key: string;
 let longhand: Longhand;
 
 beforeAll(async () => {
-  sandbox = await createSandbox();
-  const { url } = await sandbox.start();
-  ({ key } = await createTenant(url, sandbox.adminKey));
-  proxy = await FaultProxy.start(url);
+  const connection = await openTenant();
+  key = connection.key;
+  proxy = await FaultProxy.start(connection.url);
   longhand = new Longhand({ url: `${proxy.url}/`, key });
 }, 2 * MINUTES);
 
-afterAll(async () => {
-  proxy.close();
-  await sandbox.close();
-});
+afterAll(() => proxy.close());
 
 beforeEach(() => proxy.plan());
 

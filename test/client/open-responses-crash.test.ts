@@ -1,16 +1,16 @@
 /** Responses whose server or model is lost in the middle of a stream, held to the Open Responses specification. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { checkStream, type SentEvent } from "../support/open-responses/check-stream";
-import { ChatServer } from "./chat-server";
+import { MortalChatServer } from "./chat-server";
 import { ResponsesCaller, readEvents, readStreamed, readText } from "./responses-caller";
 
 const MINUTES = 60_000;
 const [MODEL, OTHER] = ["scripted", "scripted-small"];
-let server: ChatServer;
+let server: MortalChatServer;
 let responses: ResponsesCaller;
 
 beforeAll(async () => {
-  server = await ChatServer.start();
+  server = await MortalChatServer.start();
   responses = new ResponsesCaller(server.url, server.key);
 }, 2 * MINUTES);
 afterAll(() => server?.close());

@@ -10,9 +10,8 @@ import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { bundleClient, CLIENT } from "../../scripts/client/build";
-import { createTenant } from "../../scripts/support/connection";
 import { ROOT } from "../../scripts/support/paths";
-import { createSandbox, type Sandbox } from "../../scripts/support/sandbox";
+import { openTenant } from "../support/shared-server";
 
 const MINUTES = 60_000;
 const MOST_BYTES = 12 * 1_024;
@@ -137,16 +136,12 @@ describe.each(COMPILERS)("$name compiles a project that uses it, and every decla
 });
 
 describe("against a backend", () => {
-  let sandbox: Sandbox;
   let server: { readonly URL: string; readonly KEY: string };
 
   beforeAll(async () => {
-    sandbox = await createSandbox();
-    const { url } = await sandbox.start();
-    server = { URL: url, KEY: (await createTenant(url, sandbox.adminKey)).key };
+    const { url, key } = await openTenant();
+    server = { URL: url, KEY: key };
   }, 2 * MINUTES);
-
-  afterAll(() => sandbox.close());
 
   test("a project's program runs on Node", { timeout: MINUTES }, () => {
     writeFileSync(join(project, "run.ts"), RUN);

@@ -1,8 +1,8 @@
 /** Streams of the typed client against a running backend, with connections that are cut at every event and at every kind of place. */
-import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from "vitest";
 import type { Longhand, StreamEvent } from "../../packages/client/src/client.ts";
 import { createRandom } from "../../scripts/support/random";
-import { ChatServer, expectOrder, settleRewinds } from "./chat-server";
+import { ChatServer, expectOrder, MortalChatServer, settleRewinds } from "./chat-server";
 import { beforeBlankLine, behindEvent, inCharacter, inFieldName, inLine, type Plan } from "./cutting-proxy";
 
 const MINUTES = 60_000;
@@ -101,23 +101,25 @@ describe.each(PLANS)("a stream that is cut %s", (_, makePlan) => {
 
 describe("a stream", () => {
   test("that a server cuts by kill -9 goes on with the server's next life, and ends as the record says", async () => {
-    const session = await chat.openSession();
-    chat.proxy.plan(() => "pass");
+    const mortal = await MortalChatServer.start();
+    onTestFinished(() => mortal.close());
+    const session = await mortal.openSession();
+    mortal.proxy.plan(() => "pass");
     const killed = Promise.withResolvers<void>();
     async function* speak() {
-      yield* chat.speak(PIECES.slice(0, 4));
+      yield* mortal.speak(PIECES.slice(0, 4));
       await killed.promise;
     }
-    chat.provider.enqueue(speak());
+    mortal.provider.enqueue(speak());
     const seen: StreamEvent[] = [];
     let isKilled = false;
-    const stream = chat.longhand.stream(session, QUESTION);
+    const stream = mortal.longhand.stream(session, QUESTION);
     for await (const event of stream) {
       seen.push(event);
       // Several pieces may come in one event.
       if (isKilled || stream.text.length < PIECES.slice(0, 3).join("").length) continue;
       isKilled = true;
-      await chat.restart();
+      await mortal.restart();
       killed.resolve();
     }
     const turn = await stream.turn();
@@ -125,8 +127,8 @@ describe("a stream", () => {
     expect(seen.at(-1)?.type).toBe(`turn.${turn.status}`);
     expect(turn.status).toBe("interrupted");
     expect(stream.text).toBe(turn.output_text);
-    expect(settleRewinds(seen)).toEqual(await chat.readKept(session, turn.id));
-    expect(await chat.listTexts(session)).toEqual([`user: ${QUESTION}`, `assistant: ${turn.output_text}`]);
+    expect(settleRewinds(seen)).toEqual(await mortal.readKept(session, turn.id));
+    expect(await mortal.listTexts(session)).toEqual([`user: ${QUESTION}`, `assistant: ${turn.output_text}`]);
   }, 120_000);
 
   test("that stays open without a byte is taken for lost and resumed", async () => {

@@ -10,9 +10,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { callApi } from "../../scripts/support/api-client";
-import { createTenant, writeConnection } from "../../scripts/support/connection";
+import { writeConnection } from "../../scripts/support/connection";
 import { findFreePort } from "../../scripts/support/port";
-import { createSandbox, type Sandbox } from "../../scripts/support/sandbox";
+import { openTenant } from "../support/shared-server";
 
 const MINUTES = 60_000;
 const BROWSERS = ["chromium", "chromium-browser", "google-chrome"];
@@ -20,7 +20,6 @@ const browser = BROWSERS.find((name) => spawnSync(name, ["--version"]).status ==
 const text = readFileSync(join(import.meta.dirname, "..", "..", "docs", "api", "browsers.md"), "utf8");
 const readBlock = (language: string): string => new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\``, "m").exec(text)?.[1] ?? "";
 
-let sandbox: Sandbox;
 let site: Site;
 
 /** What a page sends about itself: the texts of its reports, in order. */
@@ -67,11 +66,11 @@ class Site {
   port = 0;
 
   /** Serves the documented page with `driver`, which does what a person would, added at its end. */
-  async start(url: string, adminKey: string, driver: string): Promise<void> {
+  async start(driver: string): Promise<void> {
     const [port, reportPort] = [await findFreePort(), await findFreePort()];
     this.port = port;
     await this.reports.listen(reportPort);
-    const connection = await createTenant(url, adminKey);
+    const connection = await openTenant();
     const body = { allowed_origins: [`http://localhost:${port}`] };
     await callApi(connection, { method: "PATCH", path: "/v1/tenant", body });
     writeConnection(connection, join(this.folder, ".longhand", "dev.json"));
@@ -135,17 +134,12 @@ const DRIVER = `
 
 beforeAll(async () => {
   if (browser === undefined) return;
-  sandbox = await createSandbox();
-  const { url } = await sandbox.start();
   site = new Site();
-  await site.start(url, sandbox.adminKey, DRIVER);
+  await site.start(DRIVER);
   site.open("localhost");
 }, 2 * MINUTES);
 
-afterAll(async () => {
-  await site?.close();
-  await sandbox?.close();
-});
+afterAll(() => site?.close());
 
 describe.skipIf(browser === undefined)("the page of docs/api/browsers.md in a browser", () => {
   test(

@@ -7,8 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { callApi } from "../../scripts/support/api-client";
-import { type Backend, startBackend } from "../../scripts/support/backend";
+import { type Connection, callApi } from "../../scripts/support/api-client";
 import { writeConnection } from "../../scripts/support/connection";
 import { discordDriver } from "../channels/contract/discord-driver";
 import type { ContractPlatform } from "../channels/contract/driver";
@@ -16,6 +15,7 @@ import { slackDriver } from "../channels/contract/slack-driver";
 import { whatsappDriver } from "../channels/contract/whatsapp-driver";
 import { type CommandBlock, findCommandBlocks, readPages, toOutputPattern } from "../support/doc-pages";
 import { runCommands, SHELLS } from "../support/run-commands";
+import { openTenant } from "../support/shared-server";
 
 const MS = 120_000;
 const PATIENCE_MS = 20_000;
@@ -54,17 +54,16 @@ function fillIn({ commands, shows }: CommandBlock, { api_url, ...secrets }: Read
   };
 }
 
-let backend: Backend;
+let connection: Connection;
 beforeAll(async () => {
-  backend = await startBackend();
+  connection = await openTenant();
 }, MS);
-afterAll(() => backend.close());
 
 async function runPageCommands(type: string, shell: string, platform: ContractPlatform): Promise<void> {
   const blocks = findBlocks(type).map((block) => fillIn(block, z.record(z.string(), z.string()).parse(platform.credentials)));
   const folder = mkdtempSync(join(tmpdir(), "longhand-channel-"));
   try {
-    writeConnection(backend.connection, join(folder, ".longhand", "dev.json"));
+    writeConnection(connection, join(folder, ".longhand", "dev.json"));
     const { code, said, outputs } = await runCommands(shell, blocks, { cwd: folder });
     expect(code, said).toBe(0);
     for (const [index, { shows }] of blocks.entries()) if (shows !== null) expect(outputs[index]?.trim()).toMatch(toOutputPattern(shows));
@@ -74,8 +73,8 @@ async function runPageCommands(type: string, shell: string, platform: ContractPl
 }
 
 async function holdConversation(type: string, platform: ContractPlatform): Promise<void> {
-  const channel = await callApi(backend.connection, { method: "GET", path: `/v1/channels/${type}` });
-  await platform.receiveAt(backend.connection.url + z.object({ webhook_path: z.string() }).parse(channel).webhook_path);
+  const channel = await callApi(connection, { method: "GET", path: `/v1/channels/${type}` });
+  await platform.receiveAt(connection.url + z.object({ webhook_path: z.string() }).parse(channel).webhook_path);
   expect(await platform.verifyAddress()).toBe(true);
   const chat = platform.open("private");
   await chat.say({ text: "My dog is called Rex." });

@@ -9,10 +9,10 @@ import { basename, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { buildClient, CLIENT } from "../../scripts/client/build";
-import { createTenant, writeConnection } from "../../scripts/support/connection";
-import { createSandbox, type Sandbox } from "../../scripts/support/sandbox";
+import { writeConnection } from "../../scripts/support/connection";
 import { readPages } from "../support/doc-pages";
 import { findPrograms, hideVariables, type Program } from "../support/doc-programs";
+import { openTenant } from "../support/shared-server";
 
 const ROOT = join(import.meta.dirname, "..", "..");
 const MINUTES = 60_000;
@@ -39,8 +39,6 @@ const compiled = [
 const nameFile = ({ page }: Program): string => basename(page, ".md");
 
 let folder: string;
-let sandbox: Sandbox;
-let url: string;
 
 /** A reader's folder has the client as a package, and Node's types. */
 beforeAll(async () => {
@@ -49,14 +47,9 @@ beforeAll(async () => {
   mkdirSync(join(folder, "node_modules"));
   symlinkSync(CLIENT, join(folder, "node_modules", "longhand"));
   for (const name of ["@types", "undici-types"]) symlinkSync(join(ROOT, "node_modules", name), join(folder, "node_modules", name));
-  sandbox = await createSandbox();
-  ({ url } = await sandbox.start());
 }, 3 * MINUTES);
 
-afterAll(async () => {
-  rmSync(folder, { recursive: true, force: true });
-  await sandbox.close();
-});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe("a page of docs/api", () => {
   test.each(pages)("has one program, and shows what it prints: $path", (page) => {
@@ -86,7 +79,7 @@ describe("the programs of docs/api", () => {
     "print what the page shows: $page",
     async (program) => {
       const home = mkdtempSync(join(folder, `${nameFile(program)}-`));
-      writeConnection(await createTenant(url, sandbox.adminKey), join(home, ".longhand", "dev.json"));
+      writeConnection(await openTenant(), join(home, ".longhand", "dev.json"));
       // Without annotations of types, a program is JavaScript too, which every Node runs.
       writeFileSync(join(home, "program.mjs"), program.code);
       const child = spawn(process.execPath, ["program.mjs"], { cwd: home, stdio: ["ignore", "pipe", "pipe"] });

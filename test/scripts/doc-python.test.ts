@@ -10,11 +10,11 @@ import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { type Connection, callApi } from "../../scripts/support/api-client";
-import { createTenant, writeConnection } from "../../scripts/support/connection";
-import { createSandbox, type Sandbox } from "../../scripts/support/sandbox";
+import { writeConnection } from "../../scripts/support/connection";
 import { type BreakingProxy, type Fault, startBreakingProxy } from "../support/breaking-proxy";
 import { readPages } from "../support/doc-pages";
 import { findPrograms, hideVariables } from "../support/doc-programs";
+import { openTenant } from "../support/shared-server";
 
 const MINUTES = 60_000;
 /** The first may be another installation than the system's, without the system's packages. */
@@ -41,28 +41,23 @@ test.skipIf(plain === undefined)("the program compiles (skipped where there is n
 });
 
 describe.skipIf(withHttpx === undefined)("the program (skipped where python3 has no httpx)", () => {
-  let sandbox: Sandbox;
-  let url: string;
   let proxy: BreakingProxy | undefined;
   let folder: string;
 
-  beforeAll(async () => {
-    sandbox = await createSandbox();
-    ({ url } = await sandbox.start());
+  beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), "longhand-python-"));
-  }, 2 * MINUTES);
+  });
 
-  afterAll(async () => {
+  afterAll(() => {
     proxy?.close();
     rmSync(folder, { recursive: true, force: true });
-    await sandbox.close();
   });
 
   /** Runs the program as a reader would, with a tenant of its own. */
   async function run(faults: Readonly<Record<string, readonly Fault[]>>): Promise<{ said: string; connection: Connection }> {
     proxy?.close();
-    proxy = await startBreakingProxy(url, faults);
-    const connection = await createTenant(url, sandbox.adminKey);
+    const connection = await openTenant();
+    proxy = await startBreakingProxy(connection.url, faults);
     writeConnection({ ...connection, url: proxy.url }, join(folder, ".longhand", "dev.json"));
     writeFileSync(join(folder, "program.py"), program?.code ?? "");
     const child = spawn(withHttpx ?? "", ["program.py"], { cwd: folder, stdio: ["ignore", "pipe", "pipe"] });

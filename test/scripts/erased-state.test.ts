@@ -1,11 +1,14 @@
-/** The remains of each kind of erasure in the state of a real server: every table, and the bytes of every file. */
-import { afterAll, beforeAll, expect, test } from "vitest";
+/**
+ * The remains of each kind of erasure in the state of a real server: every table, and the bytes of every file. The tests run at once, because
+ * each waits for the alarm that overwrites its tenant's object.
+ */
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { z } from "zod";
 import { type Connection, callApi } from "../../scripts/support/api-client";
 import { createTenant } from "../../scripts/support/connection";
 import type { LocalServer } from "../../scripts/support/local-server";
 import { createSandbox, type Sandbox } from "../../scripts/support/sandbox";
-import { type Client, createClient, findInFiles, findInTables, MARK, plant, plantSession, readId, rest } from "./planted";
+import { type Client, createClient, Planter, pollUntil, readId, rest } from "./planted";
 
 const SECONDS = 120_000;
 /** What another end user said, which every erasure leaves. */
@@ -22,12 +25,11 @@ afterAll(() => sandbox.close());
 const receipt = z.object({ status: z.string(), stores: z.array(z.object({ store: z.string(), status: z.string() })) });
 
 /** Waits until every store has reported. */
-async function untilDone(read: () => Promise<unknown>): Promise<z.infer<typeof receipt>> {
-  for (;;) {
-    const found = receipt.parse(await read());
-    if (found.status === "done") return found;
-  }
-}
+const untilDone = (read: () => Promise<unknown>): Promise<z.infer<typeof receipt>> =>
+  pollUntil(
+    async () => receipt.parse(await read()),
+    ({ status }) => status === "done",
+  );
 
 /** A tenant with budgets of its end users and of its sessions, so that its counters and events are among what is searched. */
 async function newTenant(): Promise<Client> {
@@ -81,111 +83,117 @@ async function plantGiven({ call }: Client, endUser: string): Promise<void> {
 
 async function exportAll({ call }: Client, subject: object): Promise<void> {
   const id = readId(await call("POST", "/v1/exports", subject));
-  for (;;) {
-    const { status } = z.object({ status: z.string() }).parse(await call("GET", `/v1/exports/${id}`));
-    if (status === "ready") return;
-  }
+  const status = async () => z.object({ status: z.string() }).parse(await call("GET", `/v1/exports/${id}`)).status;
+  await pollUntil(status, (found) => found === "ready");
 }
 
 /** D1 has no way to overwrite: what is deleted stays in its files until their pages are used again. */
 const isD1 = (file: string): boolean => file.startsWith("v3/d1/");
-const findAnywhere = () => ({ tables: findInTables(sandbox.state), files: findInFiles(sandbox.state).filter((file) => !isD1(file)) });
+const findInObjects = (planter: Planter) => planter.findInFiles(sandbox.state).filter((file) => !isD1(file));
 
-const NOTHING = { tables: [], files: [] };
 /** The alarm overwrites the tenant's object a quarter of a minute after the erasure. */
-const untilOverwritten = () => expect.poll(findAnywhere, { timeout: 60_000, interval: 1_000 }).toEqual(NOTHING);
+async function untilOverwritten(planter: Planter): Promise<void> {
+  const patience = { timeout: SECONDS, interval: 1_000 };
+  await vi.waitFor(() => expect(findInObjects(planter)).toEqual([]), patience);
+  await vi.waitFor(() => expect(planter.findInTables(sandbox.state)).toEqual([]), patience);
+}
 
 async function erase({ call }: Client, path: string): Promise<z.infer<typeof receipt>> {
   const { erasure_id: id } = z.object({ erasure_id: z.string() }).parse(await call("DELETE", path));
   return untilDone(() => call("GET", `/v1/erasures/${id}`));
 }
 
-test(
+test.concurrent(
   "the state of a server holds nothing of an erased session, and its fork keeps its copy until it is erased, too",
   async () => {
+    const planter = new Planter("a");
     const client = await newTenant();
     const kept = await plantKept(client);
-    const path = await plantSession(client, null);
+    const path = await planter.plantSession(client, null);
     const fork = `/v1/sessions/${readId(await client.call("POST", `${path}/fork`, {}))}`;
-    expect(findInTables(sandbox.state)).not.toEqual([]);
+    expect(planter.findInTables(sandbox.state)).not.toEqual([]);
 
     await erase(client, path);
-    expect(JSON.stringify(await client.call("GET", `${fork}/messages`))).toContain(MARK);
+    expect(JSON.stringify(await client.call("GET", `${fork}/messages`))).toContain(planter.mark);
     await erase(client, fork);
 
-    await untilOverwritten();
+    await untilOverwritten(planter);
     expect(JSON.stringify(await client.call("GET", `${kept}/messages`))).toContain(KEPT);
   },
   SECONDS,
 );
 
-test(
+test.concurrent(
   "the state of a server holds nothing of a session that was erased with its forks, and theirs",
   async () => {
+    const planter = new Planter("b");
     const client = await newTenant();
-    const path = await plantSession(client, null);
+    const path = await planter.plantSession(client, null);
     const copy = async (source: string) => `/v1/sessions/${readId(await client.call("POST", `${source}/fork`, {}))}`;
     const fork = await copy(path);
     const second = await copy(fork);
-    for (const each of [fork, second]) await client.call("POST", `${each}/messages`, { content: plant("own"), run: false });
-    expect(findInTables(sandbox.state).filter((table) => table.endsWith(" bodies"))).toHaveLength(3);
+    for (const each of [fork, second]) await client.call("POST", `${each}/messages`, { content: planter.plant("own"), run: false });
+    expect(planter.findInTables(sandbox.state).filter((table) => table.endsWith(" bodies"))).toHaveLength(3);
 
     await erase(client, `${path}?forks=true`);
 
-    await untilOverwritten();
+    await untilOverwritten(planter);
   },
   SECONDS,
 );
 
-test(
+test.concurrent(
   "the state of a server holds nothing of an erased end user: no text, no name, also in usage, and no export",
   async () => {
+    const planter = new Planter("c");
     const client = await newTenant();
     const { call } = client;
-    const user = plant("enduser");
+    const user = planter.plant("enduser");
     const kept = await plantKept(client);
-    await erase(client, await plantSession(client, user));
-    await plantSession(client, user);
-    await plantSession(client, user);
+    await erase(client, await planter.plantSession(client, user));
+    await planter.plantSession(client, user);
+    await planter.plantSession(client, user);
     await plantGiven(client, user);
     await call("POST", "/v1/tokens", { end_user: user });
     await exportAll(client, { of: "end_user", end_user: user });
     await exportAll(client, { of: "tenant" });
-    expect(findInFiles(sandbox.state).filter((file) => file.startsWith("v3/r2/")).length).toBeGreaterThanOrEqual(4);
+    expect(planter.findInFiles(sandbox.state).filter((file) => file.startsWith("v3/r2/")).length).toBeGreaterThanOrEqual(4);
 
     const { id } = z.object({ id: z.string() }).parse(await call("DELETE", `/v1/end-users/${user}`));
     await untilDone(() => call("GET", `/v1/erasures/${id}`));
 
-    await untilOverwritten();
+    await untilOverwritten(planter);
     expect(await call("GET", "/v1/exports")).toMatchObject({ data: [] });
     expect(JSON.stringify(await call("GET", `${kept}/messages`))).toContain(KEPT);
   },
   SECONDS,
 );
 
-test(
+test.concurrent(
   "the state of a server holds no name of an erased end user whose only session was given away before any call",
   async () => {
+    const planter = new Planter("d");
     const client = await newTenant();
-    const user = plant("before");
+    const user = planter.plant("before");
     const path = `/v1/sessions/${readId(await client.call("POST", "/v1/sessions", { end_user: user }))}`;
     await client.call("PATCH", path, { end_user: "eve" });
-    expect(findAnywhere().files.filter((file) => file.includes("SessionObject"))).not.toEqual([]);
+    expect(findInObjects(planter).filter((file) => file.includes("SessionObject"))).not.toEqual([]);
 
     const { id } = z.object({ id: z.string() }).parse(await client.call("DELETE", `/v1/end-users/${user}`));
     await untilDone(() => client.call("GET", `/v1/erasures/${id}`));
 
-    await untilOverwritten();
+    await untilOverwritten(planter);
   },
   SECONDS,
 );
 
-test(
+test.concurrent(
   "the state of a server holds nothing of many erased end users among others, whose tables SQLite has split into pages, and keeps all of the others",
   async () => {
+    const planter = new Planter("e");
     const client = await newTenant();
     const { call } = client;
-    const people = Array.from({ length: 60 }, (_, n) => ({ n, word: n % 3 === 0 ? `${KEPT}${n}` : plant(`person${n}x`) }));
+    const people = Array.from({ length: 60 }, (_, n) => ({ n, word: n % 3 === 0 ? `${KEPT}${n}` : planter.plant(`person${n}x`) }));
     const kept: string[] = [];
     for (let from = 0; from < people.length; from += 10)
       await Promise.all(
@@ -203,7 +211,7 @@ test(
         }),
       );
 
-    await untilOverwritten();
+    await untilOverwritten(planter);
     expect(kept.length).toBe(20);
     for (const path of kept) expect(JSON.stringify(await call("GET", `${path}/messages`))).toContain(KEPT);
     const { data } = z.object({ data: z.array(z.object({ name: z.string() })) }).parse(await call("GET", "/v1/files?limit=100"));
@@ -212,13 +220,14 @@ test(
   SECONDS,
 );
 
-test(
+test.concurrent(
   "the state of a server holds nothing of many redacted messages among others, and keeps the others",
   async () => {
+    const planter = new Planter("f");
     const client = await newTenant();
     const { call } = client;
     const path = `/v1/sessions/${readId(await call("POST", "/v1/sessions", {}))}`;
-    const toWord = (n: number): string => (n % 5 === 0 ? `${KEPT}${n}x` : plant(`redacted${n}x`));
+    const toWord = (n: number): string => (n % 5 === 0 ? `${KEPT}${n}x` : planter.plant(`redacted${n}x`));
     const items = Array.from({ length: 200 }, (_, n) => ({ role: "user", content: `${toWord(n)} ${"said long ago ".repeat(20)}` }));
     const sent = await Promise.all(
       [0, 100].map((from) => call("POST", `${path}/messages/batch`, { items: items.slice(from, from + 100) })),
@@ -235,51 +244,52 @@ test(
       const read = stored.parse(await call("GET", `${path}/messages?limit=200&order=asc`)).data;
       return read.map(({ id, content }) => ({ id, text: JSON.stringify(content) }));
     };
-    const gone = (await page()).filter(({ text }) => text.includes(MARK));
+    const gone = (await page()).filter(({ text }) => text.includes(planter.mark));
     expect([ids.length, gone.length]).toEqual([200, 160]);
     for (let from = 0; from < gone.length; from += 20)
       await Promise.all(gone.slice(from, from + 20).map(({ id }) => call("POST", `${path}/messages/${id}/redact`, {})));
 
-    await untilOverwritten();
+    await untilOverwritten(planter);
     expect((await page()).filter(({ text }) => text.includes(KEPT)).length).toBe(40);
   },
   SECONDS,
 );
 
 /** Settings of a tenant, with a planted word in each that takes one. */
-async function plantTenant({ call }: Client): Promise<void> {
-  const url = `https://${plant("host")}.example`;
-  await call("PATCH", "/v1/tenant", { name: plant("name"), allowed_origins: [url] });
-  await call("POST", "/v1/keys", { name: plant("keyname"), scopes: ["usage:read"] });
-  const restriction = { end_users: [plant("heldto")], metadata: { [plant("heldkey")]: plant("heldvalue") } };
-  await call("POST", "/v1/keys", { name: plant("heldname"), restriction });
-  await call("PUT", `/v1/credentials/${plant("credential")}`, { api_key: plant("secret") });
+async function plantTenant({ call }: Client, planter: Planter): Promise<void> {
+  const url = `https://${planter.plant("host")}.example`;
+  await call("PATCH", "/v1/tenant", { name: planter.plant("name"), allowed_origins: [url] });
+  await call("POST", "/v1/keys", { name: planter.plant("keyname"), scopes: ["usage:read"] });
+  const restriction = { end_users: [planter.plant("heldto")], metadata: { [planter.plant("heldkey")]: planter.plant("heldvalue") } };
+  await call("POST", "/v1/keys", { name: planter.plant("heldname"), restriction });
+  await call("PUT", `/v1/credentials/${planter.plant("credential")}`, { api_key: planter.plant("secret") });
   const model = {
     provider: "openai-compatible",
-    upstream_id: plant("upstream"),
+    upstream_id: planter.plant("upstream"),
     base_url: `${url}/v1`,
     max_output: 1_000,
-    credential: plant("credential"),
+    credential: planter.plant("credential"),
   };
-  await call("PUT", `/v1/models/${plant("model")}`, model);
-  await call("PUT", `/v1/tools/${plant("registered")}`, {
-    description: plant("about"),
+  await call("PUT", `/v1/models/${planter.plant("model")}`, model);
+  await call("PUT", `/v1/tools/${planter.plant("registered")}`, {
+    description: planter.plant("about"),
     url: `${url}/tool`,
     parameters: { type: "object" },
   });
 }
 
-test(
+test.concurrent(
   "the state of a server holds nothing of a deleted tenant: no text of its sessions, and none of its settings",
   async () => {
+    const planter = new Planter("g");
     const other = await newTenant();
     const kept = await plantKept(other);
     const client = await newTenant();
     const { id: tenant } = z.object({ id: z.string() }).parse(await client.call("GET", "/v1/tenant"));
-    await plantTenant(client);
-    await erase(client, await plantSession(client, plant("enduser")));
-    await plantSession(client, plant("enduser"));
-    await plantGiven(client, plant("formeruser"));
+    await plantTenant(client, planter);
+    await erase(client, await planter.plantSession(client, planter.plant("enduser")));
+    await planter.plantSession(client, planter.plant("enduser"));
+    await plantGiven(client, planter.plant("formeruser"));
     await exportAll(client, { of: "tenant" });
 
     const admin: Connection = { url: server.url, key: sandbox.adminKey };
@@ -287,7 +297,7 @@ test(
     const { id } = z.object({ id: z.string() }).parse(await callApi(admin, { method: "DELETE", path }));
     await untilDone(() => callApi(admin, { method: "GET", path: `${path}/erasures/${id}` }));
 
-    await untilOverwritten();
+    await untilOverwritten(planter);
     expect(JSON.stringify(await other.call("GET", `${kept}/messages`))).toContain(KEPT);
   },
   SECONDS,

@@ -73,7 +73,7 @@ let made = 0;
 const standIns: ProviderStandIn[] = [];
 
 beforeAll(async () => {
-  sandbox = await createSandbox({ PUBLIC_URL });
+  sandbox = await createSandbox({ variables: { PUBLIC_URL } });
   server = await sandbox.start();
   connection = await createTenant(server.url, sandbox.adminKey);
 }, START_MS);

@@ -2,7 +2,7 @@
  * The contract of channels: what holds on every platform, from a webhook to what people see, through the real backend in workerd. A new platform
  * gets all of it by one driver and one line.
  */
-import { afterAll, beforeAll, describe, test } from "vitest";
+import { afterAll, describe, test } from "vitest";
 import { COMMAND_RULES } from "./command-rules";
 import { DELIVERY_RULES } from "./delivery-rules";
 import type { ChannelDriver } from "./driver";
@@ -16,18 +16,30 @@ export interface ChannelRule {
   run(stage: ChannelStage): Promise<void>;
 }
 
-const START_MS = 120_000;
-const RULE_MS = 60_000;
+const RULE_MS = 120_000;
 
+/**
+ * Rules run at once, because what a bot says waits for the platform's pace. Each has a platform and a tenant for itself, which the next one
+ * takes over.
+ */
 export function describeChannel(driver: ChannelDriver): void {
-  describe(`a channel of the type ${driver.type}`, { timeout: RULE_MS }, () => {
-    let stage: ChannelStage;
-    beforeAll(async () => {
-      stage = await openChannelStage(driver);
-    }, START_MS);
-    afterAll(() => stage?.close());
+  const [opened, free]: [ChannelStage[], ChannelStage[]] = [[], []];
+  const takeStage = async (): Promise<ChannelStage> => {
+    const idle = free.pop();
+    if (idle) return idle;
+    const stage = await openChannelStage(driver);
+    opened.push(stage);
+    return stage;
+  };
+  describe.concurrent(`a channel of the type ${driver.type}`, { timeout: RULE_MS }, () => {
+    afterAll(() => Promise.all(opened.map((stage) => stage.close())));
 
     for (const { title, applies, run } of [...DELIVERY_RULES, ...REPLY_RULES, ...COMMAND_RULES])
-      if (!applies || applies(driver)) test(title, () => run(stage));
+      if (!applies || applies(driver))
+        test(title, async () => {
+          const stage = await takeStage();
+          await run(stage);
+          free.push(stage);
+        });
   });
 }

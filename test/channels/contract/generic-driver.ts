@@ -9,7 +9,6 @@ const TROUBLES: Readonly<Record<SendTrouble, PlatformScript>> = {
   lose_answer: { lost: true },
 };
 const KEY = Buffer.alloc(32, 7);
-const ROOM = "replies";
 const TRIES = 3;
 
 /** Posts until there is an answer, as the receiver's sender would. */
@@ -43,9 +42,11 @@ export const genericDriver: ChannelDriver = {
   shown: "**bold** & 1 < 2",
   start: async () => {
     const desk = await startChatPlatform();
+    // All stand-ins of a process share their rooms.
+    const room = `replies-${new URL(desk.url).port}`;
     let [url, ahead, ids] = ["", 0, 0];
     return {
-      credentials: { signature: "standard_webhooks", secret: `whsec_${KEY.toString("base64")}`, reply_url: `${desk.url}/${ROOM}` },
+      credentials: { signature: "standard_webhooks", secret: `whsec_${KEY.toString("base64")}`, reply_url: `${desk.url}/${room}` },
       receiveAt: (hook) => {
         url = hook;
       },
@@ -58,7 +59,7 @@ export const genericDriver: ChannelDriver = {
           return id;
         };
         const replies = () => {
-          const taken = desk.taken(ROOM).filter((reply) => reply.conversation === conversation);
+          const taken = desk.taken(room).filter((reply) => reply.conversation === conversation);
           return [...new Map(taken.map((reply) => [reply.operation, reply])).values()];
         };
         return {
@@ -87,7 +88,7 @@ export const genericDriver: ChannelDriver = {
         };
       },
       verifyAddress: () => Promise.reject(new Error("A generic channel's address is not checked.")),
-      trouble: (trouble) => desk.script(ROOM, TROUBLES[trouble]),
+      trouble: (trouble) => desk.script(room, TROUBLES[trouble]),
       setClock: (aheadMs) => {
         ahead = aheadMs;
       },

@@ -1,8 +1,8 @@
-/** A backend in workerd between one platform's stand-in and a model's, over HTTP. */
-import { expect } from "vitest";
+/** A tenant of a backend in workerd between one platform's stand-in and a model's, over HTTP. */
+import { expect, vi } from "vitest";
 import { z } from "zod";
 import { type Connection, callApi } from "../../../scripts/support/api-client";
-import { startBackend } from "../../../scripts/support/backend";
+import { openTenant } from "../../support/shared-server";
 import { type StandIn, startStandIn } from "../../support/stand-in/stand-in";
 import { startToolServer, type ToolServer } from "../../support/stand-in/tool-server";
 import type { ChannelDriver, ContractChat, ContractPlatform, SeenReply } from "./driver";
@@ -43,7 +43,7 @@ export class ChannelStage {
 
   /** Resolves with what people see of the bot, once there is so much of it. */
   async until(chat: ContractChat, isThere: (replies: readonly SeenReply[]) => boolean): Promise<readonly SeenReply[]> {
-    await expect.poll(() => isThere(chat.replies()) || chat.replies(), { timeout: PATIENCE_MS, interval: 20 }).toBe(true);
+    await vi.waitFor(() => expect(isThere(chat.replies()) || chat.replies()).toBe(true), { timeout: PATIENCE_MS, interval: 20 });
     return chat.replies();
   }
 
@@ -70,8 +70,8 @@ export class ChannelStage {
   }
 
   async untilLogged(kind: string, reason: RegExp): Promise<void> {
-    const read = async () => (await this.reasons(kind)).some((each) => reason.test(each)) || (await this.reasons(kind));
-    await expect.poll(read, { timeout: PATIENCE_MS }).toBe(true);
+    const read = async () => expect(await this.reasons(kind)).toContainEqual(expect.stringMatching(reason));
+    await vi.waitFor(read, { timeout: PATIENCE_MS });
   }
 
   async close(): Promise<void> {
@@ -90,20 +90,16 @@ export async function openChannelStage(driver: ChannelDriver, settings: object =
     new HookRelay().listen(),
     driver.start(),
   ]);
-  const model = { provider: "openai-compatible", upstream_id: "stand-in", base_url: provider.baseUrl };
-  const backend = await startBackend({
-    MODELS: JSON.stringify({ [MODEL]: { ...model, context_window: 32_000, max_output: 4_096 } }),
-    OPENAI_COMPATIBLE_API_KEY: "none",
-    ALLOW_PRIVATE_MODEL_URLS: "true",
-    ALLOW_PRIVATE_TOOL_URLS: "true",
-  });
-  const { connection } = backend;
+  const connection = await openTenant();
+  const upstream = { provider: "openai-compatible", upstream_id: "stand-in", base_url: provider.baseUrl };
+  const model = { ...upstream, context_window: 32_000, max_output: 4_096 };
+  await callApi(connection, { method: "PUT", path: `/v1/models/${MODEL}`, body: model });
   const weather = { url: `${tools.url}/text`, description: "The weather", parameters: { type: "object" }, needs_approval: true };
   await callApi(connection, { method: "PUT", path: "/v1/tools/weather", body: weather });
   const body = { type: driver.type, credentials: platform.credentials, model: MODEL, tools: ["weather"], language: "en", ...settings };
   const channel = await callApi(connection, { method: "PUT", path: `/v1/channels/${CHANNEL}`, body });
   relay.passTo(connection.url + z.object({ webhook_path: z.string() }).parse(channel).webhook_path);
   await platform.receiveAt(relay.url);
-  const closing = [platform, relay, backend, provider, tools].map((each) => () => each.close());
+  const closing = [platform, relay, provider, tools].map((each) => () => each.close());
   return new ChannelStage(driver, { platform, provider, tools, relay, connection, closing });
 }
