@@ -18,42 +18,48 @@ keepFoldersInMemory(process.env);
 
 const migrations = await readD1Migrations("./migrations");
 
+const plugins = [
+  cloudflareTest({
+    wrangler: { configPath: "./wrangler.toml" },
+    // Over what Wrangler reads from `[vars]`, `.dev.vars` and `.env`.
+    miniflare: {
+      bindings: { ...TEST_VARIABLES, MIGRATIONS: migrations },
+      ratelimits: { TEST_FLOODS: { namespace_id: "1001", simple: { limit: 5, period: 60 } } },
+      // Two more databases. They have no tables, so no tenant is placed there, unless a test applies the migrations.
+      d1Databases: { DB_2: "longhand-2", DB_3: "longhand-3" },
+    },
+  }),
+];
+
+/** Tests in plain Node, and tests in workerd. */
+const IN_NODE = { ...SEEDED, ...SHARED };
+const IN_WORKERD = {
+  ...SEEDED,
+  ...SHARED,
+  // With its cache, Vitest sends all modules in one message for each file, which is so large that workerd may refuse it.
+  fsModuleCache: false,
+  setupFiles: SEEDED.setupFiles.concat("./test/support/worker-setup.ts"),
+  globalSetup: "./test/support/stand-in-setup.ts",
+};
+
+const LATER = "test/acceptance/**";
+const OF_WORKERS = "test/workers/**/*.test.ts";
+const LATER_OF_WORKERS = "test/acceptance/workers/**/*.test.ts";
+
+/** The second step has the tests of `test/acceptance`; docs/testing.md says which those are. */
 export default defineConfig({
   test: {
     silent: "passed-only",
     reporters: [
       "default",
-      new AnswersReporter({ worker: "workers", layer: "node", exempt: NEVER_ANSWERED }),
+      new AnswersReporter({ worker: ["workers", "acceptance-workers"], layer: "node", exempt: NEVER_ANSWERED }),
       new SlowestReporter(Number(process.env.SLOWEST ?? 0)),
     ],
     projects: [
-      { test: { name: "node", ...SEEDED, ...SHARED, include: ["test/**/*.test.ts"], exclude: ["test/workers/**", "test/acceptance/**"] } },
-      // The second step of `.ci/run`: browsers, Python, other runtimes, the documents' programs, killed servers (docs/testing.md).
-      { test: { name: "acceptance", ...SEEDED, ...SHARED, include: ["test/acceptance/**/*.test.ts"] } },
-      {
-        plugins: [
-          cloudflareTest({
-            wrangler: { configPath: "./wrangler.toml" },
-            // Over what Wrangler reads from `[vars]`, `.dev.vars` and `.env`.
-            miniflare: {
-              bindings: { ...TEST_VARIABLES, MIGRATIONS: migrations },
-              ratelimits: { TEST_FLOODS: { namespace_id: "1001", simple: { limit: 5, period: 60 } } },
-              // Two more databases. They have no tables, so no tenant is placed there, unless a test applies the migrations.
-              d1Databases: { DB_2: "longhand-2", DB_3: "longhand-3" },
-            },
-          }),
-        ],
-        test: {
-          name: "workers",
-          ...SEEDED,
-          ...SHARED,
-          // With its cache, Vitest sends all modules in one message for each file, which is so large that workerd may refuse it.
-          fsModuleCache: false,
-          setupFiles: SEEDED.setupFiles.concat("./test/support/worker-setup.ts"),
-          include: ["test/workers/**/*.test.ts"],
-          globalSetup: "./test/support/stand-in-setup.ts",
-        },
-      },
+      { test: { name: "node", ...IN_NODE, include: ["test/**/*.test.ts"], exclude: [OF_WORKERS, LATER] } },
+      { plugins, test: { name: "workers", ...IN_WORKERD, include: [OF_WORKERS] } },
+      { test: { name: "acceptance", ...IN_NODE, include: [`${LATER}/*.test.ts`], exclude: [LATER_OF_WORKERS] } },
+      { plugins, test: { name: "acceptance-workers", ...IN_WORKERD, include: [LATER_OF_WORKERS] } },
     ],
   },
 });

@@ -22,7 +22,7 @@ const tool = (name, path, ...rest) => [join(root, "node_modules", name, path), .
 const COMMANDS = {
   start: [script("scripts/start.ts")],
   test: [tool("vitest", "vitest.mjs", "run")],
-  acceptance: [tool("vitest", "vitest.mjs", "run", "--project", "acceptance")],
+  acceptance: [tool("vitest", "vitest.mjs", "run")],
   replay: [script("scripts/replay.ts")],
   "crash-test": [script("scripts/crash-test.ts")],
   rebuild: [script("scripts/rebuild.ts")],
@@ -206,13 +206,17 @@ function takeSlowest(args) {
 
 const isProject = (arg) => /^--project(=|$)/.test(arg);
 
-/** Without a project of the caller's choice, the tests are those of the first step of `.ci/run`. */
-function takeTests(args) {
+/** Without a project of the caller's choice, the tests are those of the first step of `.ci/run`, or of the second. */
+const takeTests = (projects) => (args) => {
   const rest = takeSlowest(args);
-  return rest.some(isProject) ? rest : ["--project", "node", "--project", "workers", ...rest];
-}
+  return rest.some(isProject) ? rest : [...projects.flatMap((name) => ["--project", name]), ...rest];
+};
 
-const TAKE = { simulate: takeSeeds, test: takeTests, acceptance: takeSlowest };
+const TAKE = {
+  simulate: takeSeeds,
+  test: takeTests(["node", "workers"]),
+  acceptance: takeTests(["acceptance", "acceptance-workers"]),
+};
 
 async function main([name, ...given]) {
   const rest = TAKE[name]?.(given) ?? given;

@@ -186,8 +186,9 @@ describe("chance in tests", () => {
     expect(fc.readConfigureGlobal().seed).toBe(inject("seed"));
     const [config] = readFiles(".", /^(.*\/)?vitest\.config\.ts$/);
     const projects = config?.text.match(/\bname: "/g) ?? [];
-    expect(projects).toHaveLength(3);
-    expect(config?.text.match(/\.\.\.SEEDED\b/g)).toHaveLength(projects.length);
+    expect(projects).toHaveLength(4);
+    expect(config?.text.match(/\bname: "[\w-]+", \.\.\.IN_(NODE|WORKERD)\b/g)).toHaveLength(projects.length);
+    expect(config?.text.match(/= \{\s*\.\.\.SEEDED\b/g)).toHaveLength(2);
   });
 
   test("nothing is drawn but by a property or from a seed", () => {

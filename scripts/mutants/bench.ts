@@ -19,10 +19,10 @@ export interface Trial {
 const COPIED = ["src", "test", "scripts", "bench", "docs", "migrations", "package.json", "tsconfig.json"];
 const SIMULATION = ["test/simulation/seeds-"];
 /** Tests that need workerd, which the bench does not have. */
-export const LEFT_OUT = "test/workers/";
+export const LEFT_OUT = ["test/workers/", "test/acceptance/workers/"] as const;
 /** The tests of the copy in plain Node. Only the tests that the mutant names are loaded. */
 const CONFIG = `import { SEEDED } from "./test/support/read-seed";
-export default { test: { ...SEEDED, include: ["test/**/*.test.ts"], exclude: ["${LEFT_OUT}**"], maxWorkers: 1 } };
+export default { test: { ...SEEDED, include: ["test/**/*.test.ts"], exclude: ${JSON.stringify(LEFT_OUT.map((folder) => `${folder}**`))}, maxWorkers: 1 } };
 `;
 /** A test that hangs has detected something, but its report would not say what. */
 const PATIENCE_MS = 240_000;

@@ -22,7 +22,7 @@ function toCells({ cost, ...file }: FileTimes): readonly string[] {
   return [...times, cost ? seconds(cost.cpuMs) : "-", written];
 }
 
-const toRow = (cells: readonly string[], path: string): string => `${cells.map((cell) => cell.padStart(11)).join("")}  ${path}`;
+const toRow = (cells: readonly string[], path: string): string => `${cells.map((cell) => cell.padStart(12)).join("")}  ${path}`;
 
 /** A table of the `most` slowest files, and the sums of each project. */
 export function tabulate(files: readonly FileTimes[], most: number): string {
