@@ -423,8 +423,11 @@ describe("a request without a session", () => {
     const list = async () => (await server.longhand.get("/v1/sessions", { query: { limit: 200 } })).data.length;
     const before = await list();
     // Node never ends a read that is aborted while the whole answer has arrived already, so that this one has no end.
+    const left = Promise.withResolvers<void>();
     async function* speak() {
       yield "one two three";
+      await left.promise;
+      yield " four five six";
       await new Promise(() => undefined);
     }
     server.provider.enqueue(speak(), { text: "Yes." });
@@ -433,6 +436,7 @@ describe("a request without a session", () => {
     stream.once("text", () => stream.abort());
 
     await expect(stream.finalMessage()).rejects.toBeInstanceOf(Anthropic.APIUserAbortError);
+    left.resolve();
     const call = await asked;
     await server.provider.settled(call);
     expect(call.aborted).toBe(true);

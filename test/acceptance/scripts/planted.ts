@@ -1,17 +1,19 @@
 /** Texts that are planted in every field that takes one, and what a server's files and tables still hold of them. */
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { gunzipSync } from "node:zlib";
 import { vi } from "vitest";
 import { z } from "zod";
-import { type Connection, callApi, type Method } from "../../scripts/support/api-client";
+import { type Connection, callApi, type Method } from "../../../scripts/support/api-client";
 
 const named = z.object({ id: z.string() });
 const waiting = z.object({ turn: z.object({ open_calls: z.array(z.object({ call_id: z.string() })) }).nullable() });
 
 /** How long a test waits for what must happen. */
 const PATIENCE_MS = 60_000;
+/** How long a reader waits for a database that the server locks. */
+const LOCKED_MS = 5_000;
 
 export interface Client {
   readonly connection: Connection;
@@ -153,6 +155,9 @@ const listFiles = (state: string): readonly string[] =>
     .filter((entry) => entry.isFile())
     .map((file) => join(file.parentPath, file.name));
 
+/** A file may go while others are read: the server ends a database's log with it. */
+const readIfThere = (path: string): Buffer => (existsSync(path) ? readFileSync(path) : Buffer.alloc(0));
+
 const isPacked = (value: Uint8Array): boolean => value[0] === 0x1f && value[1] === 0x8b;
 
 /** Plants the words of one test, and finds them. Each test has a mark of its own, so that tests of the same server run at once. */
@@ -177,19 +182,18 @@ export class Planter {
     return plantSession(client, this.plant, endUser);
   }
 
-  /** The files below `folder` of which a byte says it: databases, their write-ahead logs and blobs. */
-  findInFiles(state: string): readonly string[] {
-    return listFiles(state)
-      .filter((path) => this.#isIn(readFileSync(path)))
-      .map((path) => relative(state, path));
+  /** The files below `state` of which a byte says it: databases, their write-ahead logs and blobs. `among`: those alone, if they still exist. */
+  findInFiles(state: string, among?: readonly string[]): readonly string[] {
+    const paths = among?.map((name) => join(state, name)) ?? listFiles(state);
+    return paths.filter((path) => this.#isIn(readIfThere(path))).map((path) => relative(state, path));
   }
 
   /** The tables of which a row says it, as SQLite returns it. */
   findInTables(state: string): readonly string[] {
     return listFiles(state)
-      .filter((path) => path.endsWith(".sqlite"))
+      .filter((path) => path.endsWith(".sqlite") && existsSync(path))
       .flatMap((path) => {
-        const database = new DatabaseSync(path, { readOnly: true });
+        const database = new DatabaseSync(path, { readOnly: true, timeout: LOCKED_MS });
         try {
           const tables = database.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all();
           const holding = tables.filter(({ name }) => {
