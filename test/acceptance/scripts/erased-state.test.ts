@@ -94,7 +94,7 @@ const findInObjects = (planter: Planter) => planter.findInFiles(sandbox.state).f
 /** The alarm overwrites the tenant's object a quarter of a minute after the erasure. */
 async function untilOverwritten(planter: Planter): Promise<void> {
   const patience = { timeout: SECONDS, interval: 1_000 };
-  let found = findInObjects(planter);
+  let found: readonly string[] = findInObjects(planter);
   await vi.waitFor(() => {
     // All files together are some hundred MB, so that those with a word are read first.
     found = planter.findInFiles(sandbox.state, found);
