@@ -9,10 +9,13 @@ import { SlowestReporter } from "./test/support/slowest-reporter.ts";
 import { TEST_VARIABLES } from "./test/support/test-variables.ts";
 
 /**
- * Test files share processes, each with its modules loaded once: one more than there are cores, because many files wait for a server. A
- * file leaves nothing behind that another could see, so that the order does not matter.
+ * Test files share processes, each with its modules loaded once. A file leaves nothing behind that another could see, so that the order does
+ * not matter. In Node there are two processes more than cores, because many files wait for a server. In workerd there is one for each core:
+ * each is sent all modules. Projects with other numbers of processes run one after another.
  */
-const SHARED = { isolate: false, maxWorkers: availableParallelism() + 1 };
+const CORES = availableParallelism();
+const MANY = { isolate: false, maxWorkers: CORES + 2 };
+const FEW = { isolate: false, maxWorkers: CORES, sequence: { groupOrder: 1 } };
 
 keepFoldersInMemory(process.env);
 
@@ -32,10 +35,10 @@ const plugins = [
 ];
 
 /** Tests in plain Node, and tests in workerd. */
-const IN_NODE = { ...SEEDED, ...SHARED };
+const IN_NODE = { ...SEEDED, ...MANY };
 const IN_WORKERD = {
   ...SEEDED,
-  ...SHARED,
+  ...FEW,
   // With its cache, Vitest sends all modules in one message for each file, which is so large that workerd may refuse it.
   fsModuleCache: false,
   setupFiles: SEEDED.setupFiles.concat("./test/support/worker-setup.ts"),

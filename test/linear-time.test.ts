@@ -177,7 +177,8 @@ const FUNCTIONS: Readonly<Record<string, (text: string) => unknown>> = {
   namedCalls: (text) => namedCalls(text, [{ name: "a", parameters: { type: "object", properties: { a: {}, "(": {} } } }]),
   "findFault, of JSON": (text) => findJsonFault(JSON.stringify(text)),
   readMarkdownLines,
-  "splitMarkdown, into parts of 4,096": (text) => splitMarkdown(text, ({ length }) => length <= 4_096),
+  // Smaller than the smallest size whose time counts, so that all sizes are split.
+  "splitMarkdown, into parts of 1,024": (text) => splitMarkdown(text, ({ length }) => length <= 1_024),
   "splitMarkdown, where nothing fits": (text) => splitMarkdown(text.slice(0, text.length / 8), () => false),
   parseMarkdown,
   "diffLines, with itself reversed": (text) => diffLines(text, text.split("\n").reverse().join("\n")),

@@ -120,7 +120,7 @@ export const room: readonly Mutant[] = [
     file: "src/context/budget.ts",
     find: "return added > 0 ? added + uncounted : 0;",
     replace: "return added;",
-    tests: ["test/context/budget.test.ts", "test/scripts/margin.test.ts"],
+    tests: ["test/context/budget.test.ts", "test/acceptance/scripts/margin.test.ts"],
   },
   {
     name: "a short text is off by its quarter alone",
@@ -128,7 +128,7 @@ export const room: readonly Mutant[] = [
     file: "src/context/budget.ts",
     find: "const LEAST_ERROR_TOKENS = 8;",
     replace: "const LEAST_ERROR_TOKENS = 0;",
-    tests: ["test/scripts/margin.test.ts"],
+    tests: ["test/acceptance/scripts/margin.test.ts"],
   },
   {
     name: "the guard goes by what a request is believed to weigh, not by the most that it may",
@@ -136,7 +136,7 @@ export const room: readonly Mutant[] = [
     file: "src/context/budget.ts",
     find: "=> tokens + error_bound;",
     replace: "=> tokens;",
-    tests: ["test/context/budget.test.ts", "test/scripts/margin.test.ts"],
+    tests: ["test/context/budget.test.ts", "test/acceptance/scripts/margin.test.ts"],
   },
   {
     name: "a receipt's gain is raw",

@@ -2,7 +2,7 @@
 import type { Mutant } from "./mutant.ts";
 
 const SCRUB = ["test/lib/scrub/scrub.test.ts"];
-const TABLES = ["test/lib/scrub/rewrite-tables.test.ts"];
+const TABLES = ["test/acceptance/lib/rewrite-tables.test.ts"];
 
 export const scrub: readonly Mutant[] = [
   {
@@ -59,7 +59,7 @@ export const scrub: readonly Mutant[] = [
     file: "src/lib/scrub/scrub.ts",
     find: "written: isComplete && sql.usedBytes() <= mostBytes ? rewriteTables(sql) : 0",
     replace: "written: 0",
-    tests: ["test/session/redacted-files.test.ts", "test/channels/forgotten-chat.test.ts"],
+    tests: ["test/acceptance/session/redacted-files.test.ts", "test/channels/forgotten-chat.test.ts"],
   },
   {
     name: "tables are written anew into pages that were freed before",

@@ -17,7 +17,6 @@ import { listLimitUse } from "./limit-use";
 import { placementCalls } from "./placement-calls";
 import { restoreSettings } from "./restore-settings";
 import { retentionCalls } from "./retention-calls";
-import { hideKey } from "./shared/digests";
 import { webhookCalls } from "./webhook-calls";
 
 /** A revision that the object does not know yet makes one entry, however often it is sent. */
@@ -64,7 +63,7 @@ export const tenantCalls = {
       const at = Date.now();
       const most = readMostSessions(tenant);
       const labels = { external_id: external, end_user: user };
-      const registered = tenant.directory.register({ ...input, ...labels, idempotency: idempotency && hideKey(idempotency), at, most });
+      const registered = tenant.directory.register({ ...input, ...labels, idempotency, at, most });
       if (registered.ok && chat) tenant.upkeep.chats.note(registered.value.session, chat);
       return registered;
     });
@@ -129,8 +128,7 @@ export const tenantCalls = {
     return begun;
   }),
   finishFile: existing(async (tenant, upload) => {
-    const idempotency = upload.idempotency && hideKey(upload.idempotency);
-    const finished = tenant.transaction(() => tenant.files.finish({ ...upload, idempotency }, Date.now()));
+    const finished = tenant.transaction(() => tenant.files.finish(upload, Date.now()));
     await tenant.upkeep.fileRemoval.resume();
     return finished;
   }),

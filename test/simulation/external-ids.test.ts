@@ -1,10 +1,10 @@
 /** I35: an external id names one session of its tenant while clients create, find and erase at once, and answers are lost. */
 import { describe, expect, inject, test } from "vitest";
-
+import { drawn } from "../support/effort";
 import { ExternalIds } from "./external-ids";
 import { Stats } from "./stats";
 
-const RUNS = 40;
+const RUNS = drawn(40, 15);
 /** Beginnings of counters without which the runs prove nothing. */
 const TRIED = [
   "put: 200",

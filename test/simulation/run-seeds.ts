@@ -8,7 +8,7 @@ import { type RunResult, simulate } from "./simulate";
 import { Stats } from "./stats";
 
 /** The seeds of `npm test`. `.ci/run` runs more with `npm run simulate`. */
-const SEEDS_IN_TESTS = drawn(200, 50);
+const SEEDS_IN_TESTS = drawn(200, 24);
 const PER_TEST = 50;
 /** Up to this many seeds run in the first part alone (`scripts/run.mjs`). */
 const FEW_SEEDS = 50;

@@ -2,7 +2,6 @@
  * What the tenant's object stores in place of a client's own words, so that no file of it has to be searched for them when they are erased.
  * Who knows the words can compute it, as `docs/erasing-people.md` shows for end users.
  */
-import type { Idempotency } from "../../app/session-api";
 import type { TenantId } from "../../domain/ids";
 import { sha256Sync } from "../../lib/sha256-sync";
 
@@ -13,4 +12,4 @@ export const digestExternalId = (tenant: TenantId, externalId: string): string =
   `${PREFIX}${sha256Sync(`${tenant}/external/${externalId}`)}`;
 
 /** The key stays for a day, longer than what an erased session had. */
-export const hideKey = (idempotency: Idempotency): Idempotency => ({ ...idempotency, key: `${PREFIX}${sha256Sync(idempotency.key)}` });
+export const hideKey = (idempotencyKey: string): string => `${PREFIX}${sha256Sync(idempotencyKey)}`;

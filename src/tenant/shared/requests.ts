@@ -1,6 +1,10 @@
-/** Stores, by idempotency key, the ids of what the tenant's requests made. */
+/**
+ * Stores, by idempotency key, the ids of what the tenant's requests made. A key is stored as a digest, whatever it made: one key is one request
+ * of the tenant, and no file keeps the client's words.
+ */
 import type { OutcomeStore } from "../../app/idempotency";
 import type { SyncSql } from "../../lib/sync-sql";
+import { hideKey } from "./digests";
 
 /** Expired keys that are deleted with each new one: more than are added, but few enough to be cheap. */
 const PRUNE_BATCH = 50;
@@ -10,7 +14,7 @@ export function createRequests(sql: SyncSql): OutcomeStore<string> {
     find: (key, now) =>
       sql.rows<{ digest: string; outcome: string }>(
         "SELECT digest, session AS outcome FROM idempotency WHERE key = ? AND expires_at > ?",
-        key,
+        hideKey(key),
         now,
       )[0] ?? null,
     keep: ({ key, digest }, { outcome, expires_at, now }) => {
@@ -22,7 +26,7 @@ export function createRequests(sql: SyncSql): OutcomeStore<string> {
       sql.rows(
         `INSERT INTO idempotency (key, digest, session, expires_at) VALUES (?, ?, ?, ?)
          ON CONFLICT (key) DO UPDATE SET digest = excluded.digest, session = excluded.session, expires_at = excluded.expires_at`,
-        key,
+        hideKey(key),
         digest,
         outcome,
         expires_at,

@@ -177,7 +177,7 @@ const TABLES: readonly Table[] = [
       model: "other",
       generation: { temperature: 0.25 },
     },
-    // Which chat, and which message of it: test/client/ai-sdk.test.ts.
+    // Which chat, and which message of it: test/acceptance/client/ai-sdk.test.ts.
     elsewhere: ["id", "trigger", "messageId"],
   },
 ];

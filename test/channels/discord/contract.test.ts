@@ -1,4 +1,0 @@
-import { describeChannel } from "../contract/describe-channel";
-import { discordDriver } from "../contract/discord-driver";
-
-describeChannel(discordDriver);

@@ -1,4 +1,0 @@
-import { describeChannel } from "../contract/describe-channel";
-import { slackDriver } from "../contract/slack-driver";
-
-describeChannel(slackDriver);

@@ -1,4 +1,0 @@
-import { describeChannel } from "../contract/describe-channel";
-import { whatsappDriver } from "../contract/whatsapp-driver";
-
-describeChannel(whatsappDriver);
