@@ -73,7 +73,7 @@ const digestCheck = z.object({
   recorded: digest,
   rebuilt: z.string(),
   matches: z.boolean().nullable().openapi({ description: "Null if no digest was recorded" }),
-  reason: z.literal("redacted").nullable().openapi({
+  reason: z.enum(["redacted"]).nullable().openapi({
     description:
       "Why the digests differ. redacted: content of the request was redacted later; null: they match, or this build builds the request differently",
   }),

@@ -39,7 +39,7 @@ export const readText = (event: StreamFrame): string => (event.type === "text.de
 `;
 
 const RUN = `
-import { talk } from "../../client/program.ts";
+import { talk } from "./program.ts";
 console.log(JSON.stringify(await talk(process.env.URL ?? "", process.env.KEY ?? "")));
 `;
 
