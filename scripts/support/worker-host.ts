@@ -35,8 +35,11 @@ const miniflare = new Miniflare(
   }),
 );
 
+let isEnding = false;
+
 /** The parent has ended, so nothing else removes the directory. */
 async function end(): Promise<void> {
+  isEnding = true;
   setTimeout(endGroup, GRACE);
   await miniflare.dispose();
   rmSync(directory, { recursive: true, force: true, maxRetries: 3 });
@@ -52,6 +55,9 @@ try {
   const { port: taken } = await miniflare.ready;
   process.send?.({ port: Number(taken) });
 } catch (error) {
-  process.stderr.write(`${error}\n`);
-  endGroup();
+  // A parent that ends during the start disposes of Miniflare, whose start then fails. `end` still removes the directory.
+  if (!isEnding) {
+    process.stderr.write(`${error}\n`);
+    endGroup();
+  }
 }
