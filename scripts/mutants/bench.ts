@@ -46,13 +46,16 @@ export function createBench() {
   for (const name of COPIED) cpSync(join(ROOT, name), join(directory, name), { recursive: true });
   symlinkSync(join(ROOT, "node_modules"), join(directory, "node_modules"), "dir");
   writeFileSync(join(directory, "vitest.config.mjs"), CONFIG);
-  const runTests = (paths: readonly string[], seeds: number): Promise<Report | null> => runVitest({ directory, children, paths, seeds });
+  const runTests: RunTests = (paths, how) => runVitest({ directory, children, paths, ...how });
 
   /** Runs the tests that the mutants name on the unchanged source. Null when all pass. */
   const checkSound = async (mutants: readonly Mutant[]): Promise<string | null> => {
     const named = [...new Set(mutants.flatMap(({ tests }) => tests))];
     const most = Math.max(...mutants.map(({ seeds }) => seeds ?? 0));
-    const results = [named.length > 0 ? await runTests(named, 0) : null, most > 0 ? await runTests(SIMULATION, most) : null];
+    const results = [
+      named.length > 0 ? await runTests(named, WHOLE) : null,
+      most > 0 ? await runTests(SIMULATION, { ...WHOLE, seeds: most }) : null,
+    ];
     return results.map((result) => (result && isUnsound(result) ? describe(result) : "")).find(Boolean) ?? null;
   };
 
@@ -85,12 +88,13 @@ export function createBench() {
 const isUnsound = ({ numFailedTests, testResults }: Report): boolean =>
   numFailedTests > 0 || testResults.some(({ assertionResults }) => assertionResults.length === 0);
 
-async function judge(mutant: Mutant, runTests: (paths: readonly string[], seeds: number) => Promise<Report | null>): Promise<Caught> {
-  const stages: (readonly [readonly string[], number])[] = [];
-  if (mutant.tests.length > 0) stages.push([mutant.tests, 0]);
-  if (mutant.seeds) stages.push([SIMULATION, mutant.seeds]);
-  for (const [paths, seeds] of stages) {
-    const result = await runTests(paths, seeds);
+/** First as `npm test` runs them. What escapes there meets all random cases and sizes, as in the second step of `.ci/run`. */
+async function judge(mutant: Mutant, runTests: RunTests): Promise<Caught> {
+  const stages: (readonly [readonly string[], How])[] = [];
+  if (mutant.tests.length > 0) stages.push([mutant.tests, { seeds: 0, effort: "" }], [mutant.tests, WHOLE]);
+  if (mutant.seeds) stages.push([SIMULATION, { ...WHOLE, seeds: mutant.seeds }]);
+  for (const [paths, how] of stages) {
+    const result = await runTests(paths, how);
     if (!result) return { ok: false, why: `the tests of ${paths} did not come to an end` };
     if (result.numTotalTests === 0) return { ok: false, why: `no test of ${paths} ran: ${describe(result)}` };
     if (result.numFailedTests > 0) return { ok: true, by: describe(result) };
@@ -110,21 +114,30 @@ function describe({ testResults }: Report): string {
   return `${unloaded?.name ?? "a test file"} does not load: ${unloaded?.message ?? ""}`;
 }
 
-interface Run {
+interface How {
+  /** Seeds of the simulation. 0: it does not run. */
+  readonly seeds: number;
+  /** `TEST_EFFORT`. */
+  readonly effort: string;
+}
+
+const WHOLE: How = { seeds: 0, effort: "1" };
+
+type RunTests = (paths: readonly string[], how: How) => Promise<Report | null>;
+
+interface Run extends How {
   readonly directory: string;
   readonly children: Set<ChildProcess>;
   readonly paths: readonly string[];
-  /** Seeds of the simulation. 0: it does not run. */
-  readonly seeds: number;
 }
 
 /** Null when the run was cancelled. */
-function runVitest({ directory, children, paths, seeds }: Run): Promise<Report | null> {
+function runVitest({ directory, children, paths, seeds, effort }: Run): Promise<Report | null> {
   const output = join(directory, "report.json");
   rmSync(output, { force: true });
   const vitest = join(ROOT, "node_modules", "vitest", "vitest.mjs");
   const args = [vitest, "run", "--bail=1", "--reporter=json", `--outputFile=${output}`, ...paths];
-  const env = { ...process.env, SEED: "", SEEDS: seeds > 0 ? String(seeds) : "" };
+  const env = { ...process.env, SEED: "", SEEDS: seeds > 0 ? String(seeds) : "", TEST_EFFORT: effort };
   return new Promise((resolve) => {
     const child = spawn(process.execPath, args, { cwd: directory, env, stdio: "ignore" });
     children.add(child);
