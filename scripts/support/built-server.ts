@@ -29,7 +29,7 @@ export function spawnBuiltServer(directory: string, port: number): BuiltServer {
   closeSync(output);
   const exited = once(child, "exit").then(() => undefined);
   const kill = (): Promise<void> => {
-    if (child.pid !== undefined) killGroup(child.pid);
+    killGroup(child.pid);
     return exited;
   };
   const open = (taken: number): LocalServer => {

@@ -56,7 +56,7 @@ export function spawnLocalServer(options: LocalServerOptions): LocalServer {
       return exited;
     },
     kill: () => {
-      if (child.pid !== undefined) killGroup(child.pid);
+      killGroup(child.pid);
       return exited;
     },
   };
@@ -92,9 +92,10 @@ function supervisorArguments(options: LocalServerOptions): string[] {
   return [...supervisor, "dev", ...config, ...where, ...how, ...environment];
 }
 
-export function killGroup(leader: number): void {
+/** Sends SIGKILL to all processes of a group. `leader`: the child's id. Undefined: it was never started. */
+export function killGroup(leader: number | undefined): void {
   try {
-    process.kill(-leader, "SIGKILL");
+    if (leader !== undefined) process.kill(-leader, "SIGKILL");
   } catch (error) {
     if (!(error instanceof Error && "code" in error && error.code === "ESRCH")) throw error;
   }

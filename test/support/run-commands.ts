@@ -1,6 +1,7 @@
 /** Runs the commands of documentation pages as one pastes them: all blocks of a page in one bash or zsh. */
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
+import { killGroup } from "../../scripts/support/local-server";
 import type { CommandBlock } from "./doc-pages";
 
 export const SHELLS = ["bash", "zsh"].map((shell) => ({ shell, missing: spawnSync(shell, ["-c", "true"]).status !== 0 }));
@@ -35,16 +36,8 @@ export async function runCommands(
   });
   const closed = once(child, "close");
   const [code] = await once(child, "exit");
+  // A page that fails in the middle may leave a service running, which would hold its output open.
   killGroup(child.pid);
   await closed;
   return { code, said, outputs: printed.split(SEPARATOR) };
-}
-
-/** A page that fails in the middle may leave a service running, which would hold its output open. */
-function killGroup(leader: number | undefined): void {
-  try {
-    if (leader !== undefined) process.kill(-leader, "SIGKILL");
-  } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "ESRCH")) throw error;
-  }
 }
