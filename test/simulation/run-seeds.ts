@@ -3,12 +3,12 @@
  * its complete story, and `--seeds N` runs the first N. They arrive as SEED and SEEDS.
  */
 import { afterAll, describe, expect, test } from "vitest";
-import { drawn } from "../support/effort";
+import { drawn, sized } from "../support/effort";
 import { type RunResult, simulate } from "./simulate";
 import { Stats } from "./stats";
 
-/** The seeds of `npm test`. `.ci/run` runs more with `npm run simulate`. */
-const SEEDS_IN_TESTS = drawn(200, 24);
+/** Of the four parts together. */
+const SEEDS_IN_TESTS = sized({ whole: drawn(2_000), small: 24 });
 const PER_TEST = 50;
 /** Up to this many seeds run in the first part alone (`scripts/run.mjs`). */
 const FEW_SEEDS = 50;

@@ -3,24 +3,28 @@ import { isDeepStrictEqual } from "node:util";
 import type { UsageArchive } from "../../src/app/ports";
 import type { ErasedUsage } from "../../src/domain/erased-usage";
 import type { SessionId } from "../../src/domain/ids";
+import type { SyncSql } from "../../src/lib/sync-sql";
 import { createErasedUsage } from "../../src/tenant/usage/erased-usage";
-import { createMigratedSql } from "../tenant/memory-sql";
 import { NAMES } from "../tenant/support";
 import type { Scope } from "./scheduler";
 import type { World } from "./world";
 
+type Watched = Pick<World, "scheduler" | "profile" | "violations" | "tenantSql">;
+
 export class SimArchive {
-  readonly sql = createMigratedSql();
-  readonly #store = createErasedUsage(this.sql, NAMES);
+  readonly sql: SyncSql;
+  readonly #store: ReturnType<typeof createErasedUsage>;
   /** The totals that the session sent first. */
   handed: readonly ErasedUsage[] = [];
   /** Notes the erasure in the transaction that stores the sums. */
   noteBegun: (session: SessionId) => void = () => {};
 
-  readonly world: Pick<World, "scheduler" | "profile" | "violations">;
+  readonly world: Watched;
 
-  constructor(world: Pick<World, "scheduler" | "profile" | "violations">) {
+  constructor(world: Watched) {
     this.world = world;
+    this.sql = world.tenantSql;
+    this.#store = createErasedUsage(this.sql, NAMES);
   }
 
   for(scope: Scope): UsageArchive {

@@ -14,7 +14,7 @@ import { TENANT } from "../support/builders";
 import type { Scope } from "./scheduler";
 import type { World } from "./world";
 
-type Watched = Pick<World, "scheduler" | "profile" | "violations" | "stats" | "random" | "sql" | "log">;
+type Watched = Pick<World, "scheduler" | "profile" | "violations" | "stats" | "random" | "sql" | "tenantSql" | "log">;
 
 interface Reservation {
   readonly bounds: Bounds;
@@ -39,7 +39,7 @@ export class SimBudgets {
 
   constructor(world: Watched) {
     this.world = world;
-    this.tenant = new BudgetTenant(() => world.scheduler.now);
+    this.tenant = new BudgetTenant(() => world.scheduler.now, [], world.tenantSql);
     if (world.profile.budgets) this.change();
   }
 

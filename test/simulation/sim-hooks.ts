@@ -10,14 +10,14 @@ import { createAuditLog } from "../../src/audit/audit-log";
 import { isSummarized, isTrim } from "../../src/domain/compaction-events";
 import type { StoredEvent } from "../../src/domain/events";
 import type { WebhookEndpointId, WebhookEventId } from "../../src/domain/ids";
+import type { SyncSql } from "../../src/lib/sync-sql";
 import { createRequests } from "../../src/tenant/shared/requests";
 import { createWebhooks, type Webhooks } from "../../src/tenant/webhooks/webhooks";
 import { id, SESSION, TENANT } from "../support/builders";
-import { createMigratedSql } from "../tenant/memory-sql";
 import type { Scope } from "./scheduler";
 import type { World } from "./world";
 
-type Watched = Pick<World, "scheduler" | "profile" | "violations" | "stats" | "random" | "sql">;
+type Watched = Pick<World, "scheduler" | "profile" | "violations" | "stats" | "random" | "sql" | "tenantSql">;
 
 const SEALED = { kid: "k", wrapped_key: "w", sealed: "s" };
 /** How often a new life of the object is in an isolate that knows nothing yet. */
@@ -31,7 +31,7 @@ interface Known {
 }
 
 export class SimHooks {
-  readonly #sql = createMigratedSql();
+  readonly #sql: SyncSql;
   readonly #webhooks: Webhooks;
   readonly #known: Known[] = [];
   readonly #ids = new Map<string, WebhookEventId>();
@@ -42,6 +42,7 @@ export class SimHooks {
 
   constructor(world: Watched) {
     this.world = world;
+    this.#sql = world.tenantSql;
     const now = (): number => world.scheduler.now;
     const nothing = { info: () => {}, warn: () => {}, error: () => {} };
     this.#webhooks = createWebhooks({

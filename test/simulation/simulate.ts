@@ -1,6 +1,7 @@
 /** One run from one seed: people talk while faults occur, then everything works and running work ends. */
 
 import { readEvents } from "../../src/session/log/event-log";
+import { ReusedTenantSql } from "../tenant/memory-sql";
 import { checkAtRest, checkErased } from "./final-rules";
 import { checkStoredFrames } from "./frame-rules";
 import { meddle } from "./keeper";
@@ -31,13 +32,14 @@ export interface RunResult {
 const DISK_CLEARS = 0.05;
 const FULL_STEPS = 200;
 
-/** One database for all runs of a process; see `SimD1.clear`. */
-let d1: SimD1 | null = null;
+/** One database of each kind for all runs of a process; see `SimD1.clear`. */
+let shared: { readonly d1: SimD1; readonly tenant: ReusedTenantSql } | null = null;
 
 export async function simulate(seed: number): Promise<RunResult> {
-  d1 ??= new SimD1();
+  shared ??= { d1: new SimD1(), tenant: new ReusedTenantSql() };
+  const { d1, tenant } = shared;
   d1.clear();
-  const world = new World(seed, d1);
+  const world = new World(seed, { d1, tenantSql: tenant.empty() });
   const { log } = world;
   const users = new Users(world);
   const shown = new Shown(world);

@@ -11,6 +11,7 @@ import type { ChatModel, ModelDirectory, ModelRequest } from "../../src/app/port
 import { parseBody } from "../../src/domain/item-content";
 import { scrub } from "../../src/lib/scrub/scrub";
 import type { SqlRow, SqlValue } from "../../src/lib/sql-row";
+import type { SyncSql } from "../../src/lib/sync-sql";
 import { createProjection } from "../../src/read-model/writer";
 import { ringAlarm } from "../../src/session/alarm";
 import { readBodies } from "../../src/session/log/bodies";
@@ -80,7 +81,7 @@ export class World {
   readonly queue: SimQueue;
   /** Until when all people are away. */
   awayUntil = 0;
-  readonly archive = new SimArchive(this);
+  readonly archive: SimArchive;
   readonly rebuilder = new Rebuilder(this);
   readonly clients = new Scope("clients");
   readonly book = new SummaryBook();
@@ -118,10 +119,14 @@ export class World {
 
   readonly seed: number;
   readonly d1: SimD1;
+  /** Of the tenant's object. */
+  readonly tenantSql: SyncSql;
 
-  constructor(seed: number, d1: SimD1) {
+  constructor(seed: number, { d1, tenantSql }: { readonly d1: SimD1; readonly tenantSql: SyncSql }) {
     this.seed = seed;
     this.d1 = d1;
+    this.tenantSql = tenantSql;
+    this.archive = new SimArchive(this);
     this.random = new Random(seed);
     this.profile = drawProfile(this.random, new Random(seed + APART));
     this.scheduler = new Scheduler(this.random);

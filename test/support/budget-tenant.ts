@@ -2,25 +2,29 @@
 import type { BudgetSource, RenewAnswer, RenewInput } from "../../src/app/budget-ports";
 import type { Clock } from "../../src/app/ports";
 import { type Budget, NO_LIMITS } from "../../src/contract/limits";
+import type { SyncSql } from "../../src/lib/sync-sql";
 import { createBudgets } from "../../src/tenant/limits/budgets";
-import { createTenantLimits } from "../../src/tenant/limits/tenant-limits";
+import { createTenantLimits, type TenantLimits } from "../../src/tenant/limits/tenant-limits";
 import { type BudgetCache, createBudgetCache } from "../../src/tenant/look-ups/budget-source";
-import { createTenantEvents } from "../../src/tenant/shared/tenant-events";
+import { createTenantEvents, type TenantEvents } from "../../src/tenant/shared/tenant-events";
 import { createMigratedSql } from "../tenant/memory-sql";
 import { TENANT } from "./builders";
 
 export class BudgetTenant {
-  readonly sql = createMigratedSql();
-  readonly #limits = createTenantLimits(this.sql);
-  readonly events = createTenantEvents(this.sql, { isDeleted: () => false, appended: () => {} });
+  readonly sql: SyncSql;
+  readonly #limits: TenantLimits;
+  readonly events: TenantEvents;
   readonly renewals: RenewInput[] = [];
   #revision = 0;
   isAway = false;
 
   readonly now: Clock;
 
-  constructor(now: Clock, budgets: readonly Budget[] = []) {
+  constructor(now: Clock, budgets: readonly Budget[] = [], sql = createMigratedSql()) {
     this.now = now;
+    this.sql = sql;
+    this.#limits = createTenantLimits(sql);
+    this.events = createTenantEvents(sql, { isDeleted: () => false, appended: () => {} });
     this.set(budgets);
   }
 

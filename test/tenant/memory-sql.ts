@@ -1,14 +1,20 @@
 /** A tenant's database in memory, over Node's own SQLite. */
-import { DatabaseSync } from "node:sqlite";
+import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { readUsedBytes } from "../../scripts/support/node-sql";
 import type { SqlRow, SqlValue } from "../../src/lib/sql-row";
 import type { SyncSql } from "../../src/lib/sync-sql";
 import { migrateTenant } from "../../src/tenant/core/tenant-schema";
 
 export function createEmptySql(database = new DatabaseSync(":memory:")): SyncSql {
+  const statements = new Map<string, StatementSync>();
+  const prepare = (text: string): StatementSync => {
+    const statement = statements.get(text) ?? database.prepare(text);
+    statements.set(text, statement);
+    return statement;
+  };
   return {
     usedBytes: () => readUsedBytes(database),
-    rows: <Row extends SqlRow>(statement: string, ...params: SqlValue[]) => database.prepare(statement).all(...params) as Row[],
+    rows: <Row extends SqlRow>(statement: string, ...params: SqlValue[]) => prepare(statement).all(...params) as Row[],
     transaction: (body) => {
       database.exec("BEGIN");
       try {
@@ -23,8 +29,29 @@ export function createEmptySql(database = new DatabaseSync(":memory:")): SyncSql
   };
 }
 
-export function createMigratedSql(): SyncSql {
-  const sql = createEmptySql();
+export function createMigratedSql(database?: DatabaseSync): SyncSql {
+  const sql = createEmptySql(database);
   sql.transaction(() => migrateTenant(sql));
   return sql;
+}
+
+/** For many runs one after another: to migrate a database takes forty times as long as to empty it. */
+export class ReusedTenantSql {
+  readonly #database = new DatabaseSync(":memory:");
+  readonly #sql = createMigratedSql(this.#database);
+  readonly #restore: string;
+
+  constructor() {
+    const tables = this.#sql.rows<{ name: string }>("SELECT name FROM sqlite_master WHERE type = 'table'").map(({ name }) => name);
+    const filled = tables.filter((name) => this.#sql.rows(`SELECT 1 FROM ${name} LIMIT 1`).length > 0);
+    for (const name of filled) this.#database.exec(`CREATE TEMP TABLE first_${name} AS SELECT * FROM ${name}`);
+    const deleted = tables.map((name) => `DELETE FROM ${name}`);
+    this.#restore = [...deleted, ...filled.map((name) => `INSERT INTO ${name} SELECT * FROM first_${name}`)].join(";");
+  }
+
+  /** The database as its migration left it. */
+  empty(): SyncSql {
+    this.#database.exec(`BEGIN;${this.#restore};COMMIT`);
+    return this.#sql;
+  }
 }
