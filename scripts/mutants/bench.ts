@@ -26,6 +26,8 @@ export default { test: { ...SEEDED, include: ["test/**/*.test.ts"], exclude: ${J
 `;
 /** A test that hangs has detected something, but its report would not say what. */
 const PATIENCE_MS = 240_000;
+/** All named tests, whole, without a mutant. */
+const PATIENCE_OF_ALL_MS = 3_600_000;
 
 const report = z.object({
   numTotalTests: z.number(),
@@ -53,10 +55,10 @@ export function createBench() {
     const named = [...new Set(mutants.flatMap(({ tests }) => tests))];
     const most = Math.max(...mutants.map(({ seeds }) => seeds ?? 0));
     const results = [
-      named.length > 0 ? await runTests(named, WHOLE) : null,
-      most > 0 ? await runTests(SIMULATION, { ...WHOLE, seeds: most }) : null,
+      named.length > 0 ? await runTests(named, SOUND) : EMPTY,
+      most > 0 ? await runTests(SIMULATION, { ...SOUND, seeds: most }) : EMPTY,
     ];
-    return results.map((result) => (result && isUnsound(result) ? describe(result) : "")).find(Boolean) ?? null;
+    return results.map((result) => (result === null ? UNENDED : isUnsound(result) ? describe(result) : "")).find(Boolean) ?? null;
   };
 
   const tryOne = async (mutant: Mutant): Promise<Trial> => {
@@ -91,7 +93,7 @@ const isUnsound = ({ numFailedTests, testResults }: Report): boolean =>
 /** First as `npm test` runs them. What escapes there meets all random cases and sizes, as in the second step of `.ci/run`. */
 async function judge(mutant: Mutant, runTests: RunTests): Promise<Caught> {
   const stages: (readonly [readonly string[], How])[] = [];
-  if (mutant.tests.length > 0) stages.push([mutant.tests, { seeds: 0, effort: "" }], [mutant.tests, WHOLE]);
+  if (mutant.tests.length > 0) stages.push([mutant.tests, { ...WHOLE, effort: "" }], [mutant.tests, WHOLE]);
   if (mutant.seeds) stages.push([SIMULATION, { ...WHOLE, seeds: mutant.seeds }]);
   for (const [paths, how] of stages) {
     const result = await runTests(paths, how);
@@ -119,9 +121,13 @@ interface How {
   readonly seeds: number;
   /** `TEST_EFFORT`. */
   readonly effort: string;
+  readonly patienceMs: number;
 }
 
-const WHOLE: How = { seeds: 0, effort: "1" };
+const WHOLE: How = { seeds: 0, effort: "1", patienceMs: PATIENCE_MS };
+const SOUND: How = { ...WHOLE, patienceMs: PATIENCE_OF_ALL_MS };
+const EMPTY: Report = { numTotalTests: 0, numFailedTests: 0, testResults: [] };
+const UNENDED = "they did not come to an end";
 
 type RunTests = (paths: readonly string[], how: How) => Promise<Report | null>;
 
@@ -132,7 +138,7 @@ interface Run extends How {
 }
 
 /** Null when the run was cancelled. */
-function runVitest({ directory, children, paths, seeds, effort }: Run): Promise<Report | null> {
+function runVitest({ directory, children, paths, seeds, effort, patienceMs }: Run): Promise<Report | null> {
   const output = join(directory, "report.json");
   rmSync(output, { force: true });
   const vitest = join(ROOT, "node_modules", "vitest", "vitest.mjs");
@@ -141,7 +147,7 @@ function runVitest({ directory, children, paths, seeds, effort }: Run): Promise<
   return new Promise((resolve) => {
     const child = spawn(process.execPath, args, { cwd: directory, env, stdio: "ignore" });
     children.add(child);
-    const impatience = setTimeout(() => child.kill("SIGKILL"), PATIENCE_MS);
+    const impatience = setTimeout(() => child.kill("SIGKILL"), patienceMs);
     child.on("exit", (_code, signal) => {
       clearTimeout(impatience);
       children.delete(child);

@@ -23,6 +23,10 @@ describe("a mutant", () => {
     expect(MUTANTS.filter(({ tests }) => tests.some((path) => LEFT_OUT.some((folder) => path.startsWith(folder))))).toEqual([]);
   });
 
+  test("asks for seeds of the simulation by their number", () => {
+    expect(MUTANTS.filter(({ tests }) => tests.some((path) => path.includes("/seeds-")))).toEqual([]);
+  });
+
   test("has a name of its own, by which it can be asked for", () => {
     const names = MUTANTS.map(({ name }) => name);
     expect(new Set(names).size).toBe(names.length);
