@@ -124,6 +124,8 @@ export type ModelStreamPart =
   | ({ readonly type: "text" } & BlockDelta)
   | ({ readonly type: "reasoning" } & BlockDelta)
   | { readonly type: "tool_call"; readonly call: ToolCallPart }
+  /** What the provider has counted so far. */
+  | { readonly type: "usage"; readonly usage: CallUsage | null }
   | { readonly type: "finish"; readonly finish: FinishReason; readonly usage: CallUsage | null }
   | { readonly type: "failure"; readonly failure: ModelFailure };
 

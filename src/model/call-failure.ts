@@ -6,9 +6,8 @@ import type { MissingKey, ModelFailure, ModelStreamPart } from "../app/ports";
 import { MAX_REQUEST_BYTES } from "../context/request-bytes";
 import { MOST_BYTES_PER_UNIT, utf8Bytes } from "../lib/text-bytes";
 import { toModelFailure } from "./classify-failure";
-import { describeError, readErrorText } from "./error-body";
+import { describeError } from "./error-body";
 import { readRetryAfter, readRetryDelay, readRetryWords } from "./retry-after";
-import type { ToEvents } from "./whole-answers";
 import { asObject } from "./wire-chunk";
 
 /** The stream ended too early, or exceeded the limits of a reply. */
@@ -35,38 +34,8 @@ export function withKey(key: string | MissingKey | null, set: (key: string | nul
   return null;
 }
 
-/** Maximum length of a whole answer, in UTF-16 units: the same as for one line of a stream. */
-const MAX_WHOLE_UNITS = 2_000_000;
-
-const isJson = ({ headers }: Response): boolean => headers.get("content-type")?.toLowerCase().startsWith("application/json") ?? false;
-
-/**
- * Returns the answer as a stream, or the failure. Some providers send the whole reply as one JSON document although a stream
- * was requested, and some gateways report an error that way under status 200. `signal` ends the wait for a body that does
- * not end.
- */
-export async function openReplyStream(response: Response, toEvents: ToEvents, signal: AbortSignal): Promise<Response | ModelFailure> {
-  if (!response.ok) return toAnsweredFailure(response, await readErrorText(response, signal));
-  if (!isJson(response)) return response.body ? response : { kind: "unavailable", status: response.status };
-  const text = await readErrorText(response, signal, MAX_WHOLE_UNITS);
-  const events = toEvents(parseJson(text));
-  return events ? streamed(events) : toAnsweredFailure(response, text);
-}
-
-const streamed = (events: readonly object[]): Response =>
-  new Response([...events.map((event) => JSON.stringify(event)), "[DONE]"].map((data) => `data: ${data}\n\n`).join(""), {
-    headers: { "content-type": "text/event-stream" },
-  });
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
-}
-
-function toAnsweredFailure({ status, headers }: Response, text: string): ModelFailure {
+/** An error as an answer of its own. `text`: the beginning of its body. */
+export function toAnsweredFailure({ status, headers }: Response, text: string): ModelFailure {
   const error = describeError(text);
   const failure = toModelFailure({ status, ...error });
   const wait = readRetryAfter(headers, Date.now()) ?? readRetryDelay(text) ?? readRetryWords(error.message);

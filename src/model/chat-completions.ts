@@ -3,9 +3,11 @@
  * one request: retries, deadlines, the tool loop and persistence belong to the caller.
  */
 import type { CallOptions, ChatModel, ModelFailure, ModelRequest, ModelSpec, ModelStreamPart } from "../app/ports";
-import { ABORTED, openReplyStream, refuseLarge, toThrownFailure } from "./call-failure";
+import { ABORTED, refuseLarge, toThrownFailure } from "./call-failure";
 import type { ReplyDecoder } from "./chat-stream";
+import type { ByteReader } from "./error-body";
 import type { BuiltRequest } from "./provider-link";
+import { LINGER_MS, openReplyStream } from "./reply-body";
 import { untilAborted } from "./until-aborted";
 import type { ToEvents } from "./whole-answers";
 
@@ -31,8 +33,6 @@ export function createChatCompletions(wire: ChatWire): ChatModel {
   };
 }
 
-type ByteReader = ReadableStreamDefaultReader<Uint8Array>;
-
 interface Call {
   readonly request: ModelRequest;
   readonly call: CallOptions;
@@ -43,6 +43,7 @@ interface Call {
 async function* runCall({ request, call, wire }: Call): AsyncGenerator<ModelStreamPart, void, undefined> {
   const { signal } = call;
   let reader: ByteReader | null = null;
+  let lingering: ReturnType<typeof setTimeout> | undefined;
   const close = (): void => void reader?.cancel().catch(() => undefined);
   try {
     const reply = await untilAborted(signal, open({ request, call, wire }));
@@ -57,6 +58,7 @@ async function* runCall({ request, call, wire }: Call): AsyncGenerator<ModelStre
       const { deltas } = decoder;
       const chunks = done ? decoder.end() : decoder.read(value);
       if (decoder.deltas > deltas) call.onProgress?.();
+      if (decoder.isSaid) lingering ??= setTimeout(close, LINGER_MS);
       for (const chunk of chunks) {
         if (signal.aborted) return yield ABORTED;
         yield chunk;
@@ -66,6 +68,7 @@ async function* runCall({ request, call, wire }: Call): AsyncGenerator<ModelStre
     yield { type: "failure", failure: toThrownFailure(error, signal) };
   } finally {
     signal.removeEventListener("abort", close);
+    clearTimeout(lingering);
     close();
   }
 }
@@ -82,7 +85,5 @@ async function open({ request, call, wire }: Call): Promise<ByteReader | ModelFa
   call.onAlive?.();
   if (call.signal.aborted) void response.body?.cancel().catch(() => undefined);
   call.signal.throwIfAborted();
-  const stream = await openReplyStream(response, wire.toEvents, call.signal);
-  if ("kind" in stream) return stream;
-  return stream.body?.getReader() ?? { kind: "unavailable", status: stream.status };
+  return openReplyStream(response, { toEvents: wire.toEvents, signal: call.signal, onAlive: call.onAlive });
 }

@@ -10,7 +10,7 @@ import { CUT_OFF, toEventFailure } from "./call-failure";
 import { classifyFailure } from "./classify-failure";
 import { ToolCallAssembly } from "./tool-call-assembly";
 import { WellFormedText } from "./well-formed";
-import { asObject, asText, deltaText, parseWireUsage, readReasoning, readToolDeltas, toFinishReason } from "./wire-chunk";
+import { asObject, asText, deltaText, findUsage, isError, readReasoning, readToolDeltas, toFinishReason } from "./wire-chunk";
 
 /**
  * Maximum length of one line of the stream, and so of one event, in UTF-16 units. Without it, an endpoint that never ends a
@@ -19,10 +19,11 @@ import { asObject, asText, deltaText, parseWireUsage, readReasoning, readToolDel
 const MAX_LINE_UNITS = 2_000_000;
 
 type Said = "text" | "reasoning";
+type Json = Readonly<Record<string, unknown>>;
 
 interface DecoderOptions {
   /** Converts an event of another shape to a chunk of a chat completion. */
-  readonly normalize?: (event: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>;
+  readonly normalize?: (event: Json) => Json;
   /** The finish reason of a reply that ended with `[DONE]` and named none. When absent, such a reply counts as cut off. */
   readonly unsaidFinish?: string;
 }
@@ -35,6 +36,8 @@ export class ReplyDecoder {
   #out: ModelStreamPart[] = [];
   #finish: string | null = null;
   #usage: CallUsage | null = null;
+  /** The usage that was given last. */
+  #counted: CallUsage | null = null;
   #spoke = false;
   /** The run of pieces of one type that is being joined. */
   #run: { readonly type: Said; readonly text: WellFormedText } | null = null;
@@ -44,6 +47,15 @@ export class ReplyDecoder {
    */
   #pieces: string[] = [];
   #pieceUnits = 0;
+  /** The lines of data of an event that is not complete, or that is no object. */
+  #unread: string[] = [];
+  #unreadUnits = 0;
+  /** The event's name says that it is an error. */
+  #namesError = false;
+  /** The last text that came as an event. It is no part of a reply, but may say why none came. */
+  #words: string | null = null;
+  /** The last character was a carriage return, which may be the first half of a line's end. */
+  #returned = false;
   #ended = false;
   /** True once `finish` or `failure` was emitted. Later bytes are ignored. */
   over = false;
@@ -54,17 +66,29 @@ export class ReplyDecoder {
     this.#options = options;
   }
 
+  /** The reply has named its end. Only its usage may follow. */
+  get isSaid(): boolean {
+    return this.#finish !== null;
+  }
+
   /** Returns the chunks in `bytes`, which may end anywhere, even inside a character. */
   read(bytes: Uint8Array): readonly ModelStreamPart[] {
     if (this.over) return [];
-    const out = this.#text(this.#decoder.decode(bytes, { stream: true }));
+    const out = this.#text(this.#toLines(this.#decoder.decode(bytes, { stream: true })));
     return this.#ended ? [...out, ...this.#close()] : out;
   }
 
   /** Returns the last chunks once the bytes have ended. */
   end(): readonly ModelStreamPart[] {
-    const out = this.#text("\n");
+    const out = this.#text("\n\n");
     return this.over ? out : [...out, ...this.#close()];
+  }
+
+  /** Lines may end with CRLF or with CR alone. */
+  #toLines(text: string): string {
+    const rest = this.#returned && text.startsWith("\n") ? text.slice(1) : text;
+    if (text !== "") this.#returned = text.endsWith("\r");
+    return rest.includes("\r") ? rest.replace(/\r\n?/g, "\n") : rest;
   }
 
   #text(text: string): readonly ModelStreamPart[] {
@@ -76,6 +100,10 @@ export class ReplyDecoder {
     if (!this.over) this.#hold(from === 0 ? text : text.slice(from));
     const out = this.#out;
     this.#out = [];
+    // Some endpoints count in each chunk, so that a reply that is stopped has a count, too.
+    if (this.#usage !== this.#counted && this.#finish === null && !this.#ended && !this.over)
+      out.push({ type: "usage", usage: this.#usage });
+    this.#counted = this.#usage;
     return out;
   }
 
@@ -88,7 +116,7 @@ export class ReplyDecoder {
 
   #ending(): readonly ModelStreamPart[] {
     this.over = true;
-    if (this.#finish === null) return [{ type: "failure", failure: CUT_OFF }];
+    if (this.#finish === null) return [{ type: "failure", failure: this.#words === null ? CUT_OFF : toEventFailure(this.#words) }];
     const finish = toFinishReason(this.#finish);
     if (finish === "other" && !this.#spoke) {
       const kind = classifyFailure({ status: null, code: this.#finish, type: null, message: "" });
@@ -117,6 +145,8 @@ export class ReplyDecoder {
   }
 
   #line(all: string, at: { readonly from: number; readonly end: number }): void {
+    if (at.from === at.end) return this.#endEvent();
+    if (all.startsWith("event:", at.from)) this.#namesError = all.slice(at.from + 6, at.end).trim() === "error";
     if (!all.startsWith("data:", at.from)) return;
     const data = all.slice(at.from + 5, at.end).trim();
     if (data === "") return;
@@ -125,23 +155,58 @@ export class ReplyDecoder {
       this.#finish ??= this.#options.unsaidFinish ?? null;
       return;
     }
-    const parsed = parseObject(data);
-    const event = parsed && this.#options.normalize ? this.#options.normalize(parsed) : parsed;
-    if (event === null || (event.error !== undefined && event.error !== null)) this.#fail(event === parsed ? data : JSON.stringify(event));
+    this.#data(data);
+  }
+
+  /** One line of data. Most events have one, and some servers leave out the blank line behind an event. */
+  #data(data: string): void {
+    const [first] = this.#unread;
+    const parsed = first === undefined || !isJson(first) ? parseObject(data) : null;
+    if (!parsed) return this.#keep(data);
+    if (first !== undefined) this.#endEvent();
+    if (!this.over) this.#parsed(parsed, data);
+  }
+
+  #keep(data: string): void {
+    this.#unread.push(data);
+    this.#unreadUnits += data.length;
+    if (this.#unreadUnits > MAX_LINE_UNITS) this.#cutOff();
+  }
+
+  /** Reads an event over several lines. Broken JSON is a failure; words, as of a ping, are no event. */
+  #endEvent(): void {
+    const lines = this.#unread;
+    const fails = this.#namesError;
+    this.#unread = [];
+    this.#unreadUnits = 0;
+    this.#namesError = false;
+    if (lines.length === 0) return;
+    const text = lines.join("\n");
+    const parsed = lines.length > 1 ? parseObject(text) : null;
+    if (parsed) this.#parsed(parsed, text, fails);
+    else if (fails || (isJson(text) && this.#finish === null)) this.#fail(text);
+    else this.#words = text;
+  }
+
+  #parsed(parsed: Json, data: string, namesError = this.#namesError): void {
+    const event = this.#options.normalize ? this.#options.normalize(parsed) : parsed;
+    const fails = isError(event) || (namesError && !Array.isArray(event.choices));
+    if (fails) this.#fail(event === parsed ? data : JSON.stringify(event));
     else this.#event(event);
   }
 
-  #event(event: Readonly<Record<string, unknown>>): void {
-    if (event.usage) this.#usage = parseWireUsage(event.usage) ?? this.#usage;
+  #event(event: Json): void {
     const choice = asObject(Array.isArray(event.choices) ? event.choices[0] : null);
+    this.#usage = findUsage(event, choice) ?? this.#usage;
     if (!choice) return;
     this.#finish = asText(choice.finish_reason) ?? this.#finish;
-    const delta = asObject(choice.delta);
+    // A chunk in the form of a whole reply has a `message`.
+    const delta = asObject(choice.delta) ?? asObject(choice.message);
     if (!delta) return;
     this.deltas++;
     this.#say("reasoning", readReasoning(delta));
     this.#say("text", deltaText(delta));
-    if (delta.tool_calls && !readToolDeltas(delta).every((call) => this.#calls.add(call))) this.#cutOff();
+    if (!readToolDeltas(delta).every((call) => this.#calls.add(call))) this.#cutOff();
   }
 
   #say(type: Said, piece: string): void {
@@ -181,7 +246,10 @@ export class ReplyDecoder {
   }
 }
 
-function parseObject(text: string): Readonly<Record<string, unknown>> | null {
+/** Text that is JSON, or the beginning of it. */
+const isJson = (text: string): boolean => text.startsWith("{") || text.startsWith("[");
+
+function parseObject(text: string): Json | null {
   try {
     return asObject(JSON.parse(text));
   } catch {

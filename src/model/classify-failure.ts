@@ -14,6 +14,7 @@ import {
   findFailureKind,
   isOverflow,
   limits,
+  longRequests,
   matchFirstRule,
   outputs,
   RATE_TYPES,
@@ -56,7 +57,13 @@ export function judgeFailure(asReported: FailureReport): FailureVerdict {
   const text = normalizeFailureText(report.message);
   const status = readStatus(report, text);
   const kind =
-    byCredit(status) ?? byCode(report, text) ?? byStatus(status, text) ?? byText(status, text) ?? byType(report) ?? byDefault(status);
+    byCredit(status) ??
+    matchFirstRule(longRequests, text) ??
+    byCode(report, text) ??
+    byStatus(status, text) ??
+    byText(status, text) ??
+    byType(report) ??
+    byDefault(status);
   return { kind, ...limitFor(kind, text) };
 }
 

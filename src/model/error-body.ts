@@ -102,13 +102,21 @@ function parse(text: string): unknown {
   }
 }
 
+/** What reads the bytes of a body, in order. */
+export interface ByteReader {
+  read(): Promise<{ readonly done: false; readonly value: Uint8Array } | { readonly done: true; readonly value?: Uint8Array | undefined }>;
+  cancel(): Promise<void>;
+}
+
+/** Reads the start of a body. Empty when there is none. */
+export const readErrorText = async (response: Response, signal: AbortSignal): Promise<string> =>
+  response.body ? readText(response.body.getReader(), signal, ERROR_TEXT_LIMIT) : "";
+
 /**
- * Reads the start of a body: stops once `most` UTF-16 units were read (the last read may exceed that) and does not wait for
- * the rest. Closes the body when `signal` is aborted, because not every body obeys the signal of its request.
+ * Stops once `most` UTF-16 units were read (the last read may exceed that) and does not wait for the rest. Closes the body when `signal` is
+ * aborted, because not every body obeys the signal of its request.
  */
-export async function readErrorText(response: Response, signal: AbortSignal, most = ERROR_TEXT_LIMIT): Promise<string> {
-  if (!response.body) return "";
-  const reader: ReadableStreamDefaultReader<Uint8Array> = response.body.getReader();
+export async function readText(reader: ByteReader, signal: AbortSignal, most: number): Promise<string> {
   const close = (): void => void reader.cancel().catch(() => undefined);
   signal.addEventListener("abort", close, { once: true });
   const decoder = new TextDecoder();

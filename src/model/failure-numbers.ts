@@ -50,6 +50,8 @@ const NO_SIZE_BEFORE =
 /** "got N", "requested: N": the number is what was sent, even if a limit is named before it. */
 const SENT_BEFORE =
   /(?<!max |maximum |allowed )number of (?:prompt|input) tokens(?: is)?\W{0,3}$|(?:context|window|length)[:;,] (?:input|prompt) $|(?:got|received|given|actual|requested|contains|passed|needs?|ha[sd]|have)\W{0,3}$/;
+/** "N tokens exceeds the limit of M": the first number is what was sent, whatever is named before it. */
+const EXCEEDS_AFTER = /^[ )]{0,2}tokens? (?:exceeds|is (?:more|greater|larger|longer) than)\b/;
 /** "N of text input, N of tool input", "N in the messages, N in the functions": the parts of one request, which are summed. */
 const PART_AFTER = /^ (?:tokens? )?(?:of \w{1,12} input|(?:in|from) (?:the|your) (?:input )?(?:messages|prompt|functions|tools|input))\b/;
 /** "the sum of prompt length (N) and query length (N)": all numbers are summed. */
@@ -184,7 +186,7 @@ function findRole(before: string, after: string): Role | null {
   const ofReply = roleOfReply({ before, after, limit });
   if (ofReply) return ofReply;
   if (PART_AFTER.test(after)) return "part";
-  if (SENT_BEFORE.test(before) || isOfBoth(before)) return "input";
+  if (SENT_BEFORE.test(before) || EXCEEDS_AFTER.test(after) || isOfBoth(before)) return "input";
   if (limit || LIMIT_AFTER.test(after)) return "limit";
   return INPUT_NEAR.test(before) || INPUT_NEAR.test(after) ? "input" : null;
 }
@@ -222,6 +224,7 @@ export const numberPatterns: readonly RegExp[] = [
   TOGETHER,
   NO_SIZE_BEFORE,
   SENT_BEFORE,
+  EXCEEDS_AFTER,
   PART_AFTER,
   SUM_OF,
   OUTPUT_NAMED,

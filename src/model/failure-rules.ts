@@ -84,6 +84,9 @@ export const unreachable: readonly Rule[] = [
   ],
 ];
 
+/** A plan that takes no long request. Waiting never helps, although the status says that a rate was exceeded; a smaller request does. */
+export const longRequests: readonly Rule[] = [["overflow", /extra usage is required for long context/]];
+
 /** Go's words for an expired deadline, which gateways send under any status. The `context` in them is not a model's context. */
 export const deadlines: readonly Rule[] = [["timeout", /context deadline exceeded|\bdeadlineexceeded/]];
 
@@ -136,7 +139,7 @@ const overflows: readonly RegExp[] = [
   /(?:exceed\w{0,4}|larger than|longer than|greater than|less than|more than|too (?:long|large|many)|not fit|beyond|overflow\w{0,4})[^.]{0,80}(?:context (?:length|window|size|limit)|max\w{0,4} (?:input|prompt|model|sequence|context) (?:length|limit|tokens|size)|number of tokens allowed|max tokens allowed|model'?s? context\b|max(?:imum)? context\b|model (?:token )?limit)/,
   /context (?:length|window|size|limit)[^.]{0,60}(?:exceed|too (?:small|long)|overflow)|mid-generation context overflow/,
   /(?:prompt|input|inputs|conversation|chat history|messages|context)(?: tokens?)?(?: length)? (?:is |are |was |were )?too (?:long|large for)|message you submitted was too long/,
-  /(?:prompt|input|context)(?: tokens?| token count| length| limit){0,2} (?:was |is |has been )?exceed(?:s|ed)?\b/,
+  /(?:prompt|input|context)(?: tokens?| token count| content| length| limit){0,2} (?:was |is |has been )?exceed(?:s|ed)?\b/,
   /max\w{0,4} (?:number of |input |prompt |context ){1,2}tokens? (?:was |is |has been )?exceeded|(?:model|context|prompt|input|sequence)\W{0,2} max\w{0,4} length (?:was |is |has been )?exceeded/,
   /(?:conversation|history|messages|prompt|input|tokens)[^.]{0,40}(?:beyond|over|above)[^.]{0,24}(?:model|context|supported \d|token limit)/,
   /too many (?:input|prompt) tokens|too many tokens(?::| in (?:the |your )?(?:prompt|input|request|messages))|exceed\w{0,4} (?:the )?max\w{0,4} (?:number of (?:input )?|message )tokens|(?:prompt|input)[^.]{0,30} exceeds? \d{3,9} tokens/,
@@ -173,7 +176,7 @@ export const isOverflow = (text: string, { server }: { readonly server: boolean 
 export const closings: readonly Rule[] = [
   [
     "payload",
-    /(?:request entity|payload|body|request)(?: body)?(?: is| was)? too large|(?:request|payload|body) (?:payload |body )?size[^.]{0,40}(?:exceed|limit|maximum)|maximum (?:request|body|payload) size|length limit exceeded|number of bytes|too (?:large|big)[^.]{0,12}\d ?(?:[kmg]i?b|bytes)\b/,
+    /(?:request entity|payload|body|request)(?: body)?(?: is| was)? too large|(?:request|payload|body|total message|messages) (?:payload |body )?size[^.]{0,40}(?:exceed|limit|maximum)|maximum (?:request|body|payload) size|length limit exceeded|number of bytes|too (?:large|big)[^.]{0,12}\d ?(?:[kmg]i?b|bytes)\b/,
   ],
   [
     "refused",
@@ -187,7 +190,9 @@ export const matchFirstRule = (rules: readonly Rule[], text: string): FailureKin
 
 /** Every pattern that is matched against a provider's text. Their shape keeps the time linear (`test/linear-time.test.ts`). */
 export const textPatterns: readonly RegExp[] = [
-  ...[...codes, ...limits, ...unreachable, ...deadlines, ...faults, media, settings, ...outputs, ...closings].map(([, pattern]) => pattern),
+  ...[...codes, ...limits, ...longRequests, ...unreachable, ...deadlines, ...faults, media, settings, ...outputs, ...closings].map(
+    ([, pattern]) => pattern,
+  ),
   ...overflows,
   namedLimit,
   bare,

@@ -3,7 +3,9 @@
  * failed answer from the package (whose errors would hold the prompt), and closes the socket when the call is aborted.
  */
 import type { ModelFailure } from "../app/ports";
-import { openReplyStream, refuseLarge } from "./call-failure";
+import { refuseLarge } from "./call-failure";
+import type { ByteReader } from "./error-body";
+import { LINGER_MS, openReplyStream } from "./reply-body";
 import type { ToEvents } from "./whole-answers";
 
 export type FetchFunction = (url: string, init: RequestInit) => Promise<Response>;
@@ -34,8 +36,9 @@ class Refused extends Error {}
 
 export class ProviderLink {
   readonly #options: LinkOptions;
-  #reader: ReadableStreamDefaultReader<Uint8Array> | null = null;
+  #reader: ByteReader | null = null;
   #bytes = 0;
+  #lingering: ReturnType<typeof setTimeout> | undefined;
   #told = false;
   /** Why there is no stream. Null when there is one, or when the provider has not answered. */
   refusal: ModelFailure | null = null;
@@ -58,10 +61,13 @@ export class ProviderLink {
     this.#options.onAlive?.();
     if (signal.aborted) void response.body?.cancel().catch(() => undefined);
     signal.throwIfAborted();
-    const stream = await openReplyStream(response, this.#options.toEvents, signal);
-    if ("kind" in stream) this.refusal = stream;
-    if ("kind" in stream || !stream.body) throw new Refused();
-    return new Response(this.#watch(stream.body), { headers: { "content-type": "text/event-stream" } });
+    const { toEvents, onAlive } = this.#options;
+    const stream = await openReplyStream(response, { toEvents, signal, onAlive });
+    if ("kind" in stream) {
+      this.refusal = stream;
+      throw new Refused();
+    }
+    return new Response(this.#watch(stream), { headers: { "content-type": "text/event-stream" } });
   };
 
   /** Call this after each complete event: it resets the count of bytes. */
@@ -69,12 +75,17 @@ export class ProviderLink {
     this.#bytes = 0;
   }
 
+  /** Call this when the reply has named its end. The package waits for the end of the bytes. */
+  linger(): void {
+    this.#lingering ??= setTimeout(() => this.close(), LINGER_MS);
+  }
+
   close(): void {
+    clearTimeout(this.#lingering);
     this.#reader?.cancel().catch(() => undefined);
   }
 
-  #watch(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
-    const reader: ReadableStreamDefaultReader<Uint8Array> = body.getReader();
+  #watch(reader: ByteReader): ReadableStream<Uint8Array> {
     this.#reader = reader;
     return new ReadableStream<Uint8Array>(
       {

@@ -114,6 +114,7 @@ async function* runCall({ request, call, options }: Call): AsyncGenerator<ModelS
       link.eventRead();
       const { heard } = reply;
       const chunks = done ? reply.end() : reply.take(value);
+      if (reply.isSaid) link.linger();
       if (reply.heard > heard) call.onProgress?.();
       for (const chunk of chunks) {
         if (signal.aborted) return yield ABORTED;

@@ -60,6 +60,7 @@ export const openAi: ProviderAdapter = {
       "response.failed",
       "error",
     ]),
+    isEnd: ({ type }) => type === "response.completed" || type === "response.incomplete" || type === "response.failed",
   },
   async load({ base_url, upstream_id }, fetch) {
     const { createOpenAI } = await import("@ai-sdk/openai");
@@ -101,6 +102,7 @@ export const anthropic: ProviderAdapter = {
       "content_block_stop",
       "error",
     ]),
+    isEnd: ({ type }) => type === "message_stop",
   },
   async load({ base_url, upstream_id }, fetch) {
     const { createAnthropic } = await import("@ai-sdk/anthropic");
@@ -124,6 +126,7 @@ export const google: ProviderAdapter = {
     isWhole: () => true,
     events: null,
     isRefusal: (event) => asText(asObject(asObject(event)?.promptFeedback)?.blockReason) !== null,
+    isEnd: ({ candidates }) => Array.isArray(candidates) && asText(asObject(candidates[0])?.finishReason) !== null,
   },
   async load({ base_url, upstream_id }, fetch) {
     const { createGoogle } = await import("@ai-sdk/google");

@@ -25,6 +25,8 @@ export interface ReplyRules extends BlockRules {
   readonly events: ReadonlySet<string> | null;
   /** True for an event that says that the prompt itself was refused. Absent where the provider reports that as an error. */
   readonly isRefusal?: (event: object) => boolean;
+  /** True for an event that names the end of the reply. */
+  readonly isEnd: (event: Readonly<Record<string, unknown>>) => boolean;
 }
 
 type FinishPart = Extract<LanguageModelV4StreamPart, { type: "finish" }>;
@@ -47,6 +49,8 @@ export class ReplyParts {
   #out: ModelStreamPart[] = [];
   /** True once `finish` or `failure` was emitted. Later parts are ignored. */
   over = false;
+  /** The reply has named its end. Only its usage may follow. */
+  isSaid = false;
   /** Number of parts so far that show that the model is writing. */
   heard = 0;
 
@@ -108,6 +112,7 @@ export class ReplyParts {
     this.#event = event;
     const seen = asObject(event);
     if (seen && this.#rules.isRefusal?.(seen)) this.#refused = true;
+    if (seen && this.#rules.isEnd(seen)) this.isSaid = true;
   }
 
   #say(chunks: readonly BlockStreamPart[]): void {

@@ -136,7 +136,7 @@ class PromptBuild {
         );
       case "assistant": {
         this.rules.ids?.startResponse();
-        const content = message.parts.flatMap((part) => this.#assistantPart(part, message.parts));
+        const content = withoutOpenThinking(message.parts.flatMap((part) => this.#assistantPart(part, message.parts)));
         // The reply was stopped before its first word. Providers refuse an empty assistant message.
         if (content.length === 0) return;
         if (this.rules.userInFront && this.messages.every(({ message: before }) => before.role === "system"))
@@ -244,6 +244,13 @@ class PromptBuild {
     }
   }
 }
+
+/**
+ * Thinking that led to nothing is not sent back: the reply ended in it, by its limit, by a filter or by itself. Providers refuse it without
+ * what follows it, and would do so for ever.
+ */
+const withoutOpenThinking = (content: readonly SdkAssistantPart[]): SdkAssistantPart[] =>
+  content.slice(0, content.findLastIndex(({ type }) => type !== "reasoning") + 1);
 
 /** The content of a stored file. */
 const DATA_URL = /^data:[^,;]{1,128};base64,/;

@@ -63,18 +63,29 @@ export class ToolCallAssembly {
 
   /**
    * Some providers send index 0 for every call, some send no index. A delta with a name and another id then starts a new
-   * call.
+   * call. Some repeat the name, and the id if there is one, in each piece.
    */
   #continues(delta: WireToolDelta): OpenCall | undefined {
     const startsAnother = (call: OpenCall) => delta.name !== null && delta.id !== null && call.id !== null && call.id !== delta.id;
     if (delta.index !== null) return this.#calls.findLast((call) => call.index === delta.index && !startsAnother(call));
     const last = this.#calls.at(-1);
-    return last && delta.name === null ? last : undefined;
+    if (delta.name === null) return this.#calls.findLast((call) => delta.id !== null && call.id === delta.id) ?? last;
+    return last && last.name === delta.name && last.id === delta.id && !isWhole(last) ? last : undefined;
   }
 
   #open(delta: WireToolDelta): OpenCall {
     const call: OpenCall = { index: delta.index, id: null, name: null, signature: null, pieces: [] };
     this.#calls.push(call);
     return call;
+  }
+}
+
+/** Its arguments are complete, so that more of the same name is another call. */
+function isWhole({ pieces }: OpenCall): boolean {
+  try {
+    JSON.parse(pieces.join(""));
+    return true;
+  } catch {
+    return false;
   }
 }

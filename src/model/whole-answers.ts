@@ -3,7 +3,7 @@
  * become the events that would have been streamed, so that one decoder reads both. Null when the answer is not a reply but
  * an error, which some providers report under status 200.
  */
-import { asObject, asText } from "./wire-chunk";
+import { asObject, asText, isError } from "./wire-chunk";
 
 type Json = Readonly<Record<string, unknown>>;
 export type ToEvents = (answer: unknown) => readonly Json[] | null;
@@ -14,8 +14,6 @@ const asObjects = (value: unknown): Json[] => {
   const object = asObject(value);
   return object ? [object] : [];
 };
-
-const isError = ({ error }: Json): boolean => error !== undefined && error !== null;
 
 /** Chat completions have a `message` where a chunk has a `delta`. */
 export const chatEvents: ToEvents = (answer) => {

@@ -54,22 +54,34 @@ export function readReasoning(delta: Json): string {
 }
 
 export function readToolDeltas(delta: Json): readonly WireToolDelta[] {
+  // The form before there were several calls in a reply.
+  const only = asObject(delta.function_call);
+  if (only) return [toToolDelta({ index: 0 }, only)];
   if (!Array.isArray(delta.tool_calls)) return [];
   return delta.tool_calls.flatMap((entry: unknown): WireToolDelta[] => {
     const call = asObject(entry);
-    if (!call) return [];
-    const fn = asObject(call.function);
-    return [
-      {
-        index: asCount(call.index),
-        id: asText(call.id),
-        name: asText(fn?.name),
-        arguments: asText(fn?.arguments) ?? "",
-        signature: asText(asObject(asObject(call.extra_content)?.google)?.thought_signature),
-      },
-    ];
+    return call ? [toToolDelta(call, asObject(call.function))] : [];
   });
 }
+
+const toToolDelta = (call: Json, fn: Json | null): WireToolDelta => ({
+  index: asCount(call.index),
+  id: asText(call.id),
+  name: asText(fn?.name),
+  arguments: toArguments(fn?.arguments),
+  signature: asText(asObject(asObject(call.extra_content)?.google)?.thought_signature),
+});
+
+/** Text at nearly all providers, and an object at some local servers. */
+const toArguments = (given: unknown): string => asText(given) ?? (asObject(given) ? JSON.stringify(given) : "");
+
+/** False, an empty text and an empty object stand for "no error" at some gateways. */
+export const isError = ({ error }: Json): boolean =>
+  typeof error === "object" && error !== null ? Object.keys(error).length > 0 : Boolean(error);
+
+/** Groq and Moonshot count in places of their own. */
+export const findUsage = (event: Json, choice: Json | null): CallUsage | null =>
+  parseWireUsage(event.usage) ?? parseWireUsage(asObject(event.x_groq)?.usage) ?? parseWireUsage(choice?.usage);
 
 /**
  * Null when the provider reported no usage, or invalid totals. Invalid details count as 0. `input` is the total including
@@ -77,11 +89,15 @@ export function readToolDeltas(delta: Json): readonly WireToolDelta[] {
  */
 export function parseWireUsage(value: unknown): CallUsage | null {
   const usage = asObject(value);
-  const input = asCount(usage?.prompt_tokens);
-  const output = asCount(usage?.completion_tokens);
+  const input = asCount(usage?.prompt_tokens) ?? asCount(usage?.input_tokens);
+  const output = asCount(usage?.completion_tokens) ?? asCount(usage?.output_tokens);
   if (!usage || input === null || output === null) return null;
-  const cached = asCount(asObject(usage.prompt_tokens_details)?.cached_tokens) ?? asCount(usage.prompt_cache_hit_tokens) ?? 0;
-  return { input, output, cached, reasoning: asCount(asObject(usage.completion_tokens_details)?.reasoning_tokens) ?? 0 };
+  const [read, written] = [
+    asObject(usage.prompt_tokens_details ?? usage.input_tokens_details),
+    asObject(usage.completion_tokens_details ?? usage.output_tokens_details),
+  ];
+  const cached = asCount(read?.cached_tokens) ?? asCount(usage.prompt_cache_hit_tokens) ?? asCount(usage.cached_tokens) ?? 0;
+  return { input, output, cached, reasoning: asCount(written?.reasoning_tokens) ?? 0 };
 }
 
 export function toFinishReason(raw: string): FinishReason {

@@ -135,9 +135,10 @@ export interface Bench extends ProviderUnderTest {
   readonly spec: ModelSpec;
 }
 
-export async function openBench(provider: ProviderUnderTest): Promise<Bench> {
+/** `fetch`: what stands between the adapter and the provider. Absent: nothing. */
+export async function openBench(provider: ProviderUnderTest, fetch: typeof globalThis.fetch = globalThis.fetch): Promise<Bench> {
   const standIn = await provider.start();
-  const model = createChatModel({ credentials: async () => provider.key, estimate: (text) => text.length, ai: standIn.binding });
+  const model = createChatModel({ credentials: async () => provider.key, estimate: (text) => text.length, ai: standIn.binding, fetch });
   const spec: ModelSpec = {
     id: `test-${provider.name}`,
     provider: provider.name,

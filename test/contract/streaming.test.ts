@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { LINGER_MS } from "../../src/model/reply-body.ts";
 import { ask, findCalls, findEnd, joinText, requestTo, toParts } from "./conversation.ts";
 import { type Bench, openBench, PROVIDERS_UNDER_TEST } from "./providers.ts";
 
@@ -12,6 +13,7 @@ describe.each(PROVIDERS_UNDER_TEST)("a reply of $name", (provider) => {
     bench = await openBench(provider);
   });
   afterAll(() => bench.standIn.close());
+  afterEach(() => vi.useRealTimers());
 
   it("streams its text, and ends with a stop and what was counted", async () => {
     bench.standIn.enqueue({ blocks: [say(TEXT)] });
@@ -128,4 +130,53 @@ describe.each(PROVIDERS_UNDER_TEST)("a reply of $name", (provider) => {
     expect(findEnd(whole)).toEqual({ ...findEnd(streamed), usage: expect.objectContaining({ output: expect.any(Number) }) });
     expect(findEnd(await ask(bench))).toMatchObject({ type: "finish", finish: "length" });
   });
+
+  it("is read by its bytes, whatever content type it states", async () => {
+    const blocks = [say(TEXT)];
+    bench.standIn.enqueue(
+      ...["application/json", "text/plain"].map((contentType) => ({ blocks, contentType })),
+      ...["text/event-stream", "text/plain"].map((contentType) => ({ blocks, whole: true, contentType }) as const),
+    );
+    for (let n = 0; n < 4; n++) {
+      const chunks = await ask(bench);
+      expect([joinText(chunks), findEnd(chunks)]).toMatchObject([TEXT, { type: "finish", finish: "stop" }]);
+    }
+  });
+
+  it("ends with its usage soon after everything was said, though the connection stays open", async () => {
+    if (bench.standIn.baseUrl === null) return;
+    // A gateway that leaves out the last line of chat completions, and never closes.
+    const parking = async (...args: Parameters<typeof fetch>): Promise<Response> => {
+      const answer = await fetch(...args);
+      const said = (await answer.text()).replace("data: [DONE]\n\n", "");
+      vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+      const open = new ReadableStream({ start: (controller) => controller.enqueue(new TextEncoder().encode(said)) });
+      return new Response(open, answer);
+    };
+    const parked = await openBench(provider, parking);
+    parked.standIn.enqueue({ blocks: [say(TEXT)] });
+    const asked = ask(parked);
+    const turned = turnClock(asked);
+    const chunks = await asked;
+    await turned;
+    expect([joinText(chunks), findEnd(chunks)]).toMatchObject([
+      TEXT,
+      { type: "finish", finish: "stop", usage: { input: expect.any(Number) } },
+    ]);
+    vi.useRealTimers();
+    await parked.standIn.close();
+  });
 });
+
+/** Lets as much of the faked time pass as a reply may linger, until it has ended. */
+async function turnClock(until: Promise<unknown>): Promise<void> {
+  let ended = false;
+  const note = (): void => {
+    ended = true;
+  };
+  until.then(note, note);
+  while (!ended) {
+    await new Promise((resolve) => setImmediate(resolve));
+    if (vi.isFakeTimers()) vi.advanceTimersByTime(LINGER_MS);
+  }
+}

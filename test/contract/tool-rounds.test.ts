@@ -42,6 +42,24 @@ function unsigned(part: Part): Part[] {
 const SEALED = /[A-Za-z0-9+/=]{80,}/g;
 const sealsIn = (text: string | undefined): readonly string[] => [...new Set(text?.match(SEALED) ?? [])];
 
+describe.each(PROVIDERS_UNDER_TEST)("a reply of thinking alone from $name", (provider) => {
+  it.each(["length", "refused", undefined] as const)(
+    "that ended with %s is not sent back, and the conversation goes on",
+    async (finish) => {
+      const bench = await openBench(provider);
+      try {
+        const blocks = [{ type: "thinking", text: "Where do I begin?" }] as const;
+        bench.standIn.enqueue({ blocks, ...(finish && { finish }) }, { blocks: [{ type: "text", text: "Fine." }] });
+        const parts = toParts(await ask(bench));
+        const next = await ask(bench, { messages: [user("Hello."), assistant(...parts), user("Go on.")] });
+        expect([bench.standIn.log[1]?.refusal, joinText(next)]).toEqual([null, "Fine."]);
+      } finally {
+        await bench.standIn.close();
+      }
+    },
+  );
+});
+
 describe.each(PROVIDERS_UNDER_TEST)("rounds of tools with $name", (provider) => {
   let bench: Bench;
   beforeAll(async () => {

@@ -28,6 +28,8 @@ describe("looking something up", () => {
 
   it.each([
     [{ q: "locker code" }, { query: "locker code" }],
+    // As the model's own tool calls it.
+    [{ query: "locker code" }, { query: "locker code" }],
     [
       { q: "locker", from: 3, to: 9, limit: 5 },
       { query: "locker", from: 3, to: 9, limit: 5 },
@@ -53,7 +55,8 @@ describe("looking something up", () => {
     [{ q: " " }, "q"],
     [{ q: "a", limit: 61 }, "limit"],
     [{ from: -1 }, "from"],
-    [{ query: "a" }, "query"],
+    [{ q: "a", query: "b" }, "query"],
+    [{ query: 7 }, "query"],
   ])("in a body, %j is refused by the name of its field", async (body, field) => {
     const response = await world().call("POST", base, { body });
 

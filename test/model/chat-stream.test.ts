@@ -176,6 +176,79 @@ describe("a streamed chat completion", () => {
     ]);
   });
 
+  it.each<[string, readonly object[], readonly object[]]>([
+    ["an id", [{ id: "a" }, { id: "a" }, { id: "b" }], [{ id: "a" }]],
+    ["no id", [{}, {}, {}], [{}]],
+  ])("joins the pieces of a call that repeat its name and %s, without an index", (_what, [first = {}, second = {}, other = {}]) => {
+    const chunks = read(
+      call(first, { name: "f", arguments: '{"x"' }) + call(second, { name: "f", arguments: ":1}" }),
+      call(other, { name: "f", arguments: '{"x":2}' }) + call({ ...other }, { arguments: "" }),
+      event({}, "tool_calls"),
+    );
+    expect(calls(chunks).map(({ name, arguments: args }) => [name, args])).toEqual([
+      ["f", '{"x":1}'],
+      ["f", '{"x":2}'],
+    ]);
+  });
+
+  it("takes arguments as an object, and the form of a call from before there were several", () => {
+    const asObject = read(call({ index: 0, id: "a" }, { name: "f", arguments: { city: "東京", n: 1 } }), event({}, "tool_calls"));
+    expect(calls(asObject)).toMatchObject([{ name: "f", arguments: '{"city":"東京","n":1}' }]);
+    const old = (fn: object, finish: string | null = null): string => event({ function_call: fn }, finish);
+    const chunks = read(old({ name: "f", arguments: '{"x"' }), old({ arguments: ":1}" }), old({}, "function_call"));
+    expect(calls(chunks)).toMatchObject([{ call_id: "call_0", name: "f", arguments: '{"x":1}' }]);
+    expect(chunks.at(-1)).toMatchObject({ type: "finish", finish: "tool_calls" });
+  });
+
+  it("takes a chunk in the form of a whole reply", () => {
+    const whole = { choices: [{ index: 0, message: { role: "assistant", content: "a" }, finish_reason: "stop" }] };
+    expect(read(`data: ${JSON.stringify(whole)}\n\n`)).toEqual([{ type: "text", text: "a" }, stopped]);
+  });
+
+  it.each([false, "", {}, null])("takes an error member that is %j for none", (error) => {
+    const chunk = { choices: [{ index: 0, delta: { content: "a" }, finish_reason: "stop" }], error };
+    expect(read(`data: ${JSON.stringify(chunk)}\n\n`)).toEqual([{ type: "text", text: "a" }, stopped]);
+  });
+
+  it("passes over words that are no event, as of a ping", () => {
+    expect(read("event: ping\ndata: ping\n\n", event({ content: "a" }), "data: ping\n\n", event({}, "stop"))).toEqual([
+      { type: "text", text: "a" },
+      stopped,
+    ]);
+    // Without the blank line behind it.
+    expect(read("data: ping\n", event({ content: "a" }, "stop"))).toEqual([{ type: "text", text: "a" }, stopped]);
+  });
+
+  it("reads lines that end with CR, LF or both, wherever they are cut, and an event over several lines of data", () => {
+    const pretty = JSON.stringify({ choices: [{ index: 0, delta: { content: "a🦒" }, finish_reason: "stop" }] }, null, 2);
+    const lines = [": hello", "", ...pretty.split("\n").map((line) => `data: ${line}`), "", ""];
+    for (const end of ["\n", "\r\n", "\r"]) {
+      const bytes = new TextEncoder().encode(lines.join(end));
+      expect(read(bytes)).toEqual([{ type: "text", text: "a🦒" }, stopped]);
+      expect(read(...Array.from(bytes, (byte) => new Uint8Array([byte])))).toEqual([{ type: "text", text: "a🦒" }, stopped]);
+    }
+  });
+
+  it.each<[string, object]>([
+    ["other names", { usage: { input_tokens: 12, output_tokens: 3, input_tokens_details: { cached_tokens: 4 } } }],
+    ["Groq's own place", { x_groq: { usage: { prompt_tokens: 12, completion_tokens: 3, prompt_tokens_details: { cached_tokens: 4 } } } }],
+    ["Moonshot's choice", { choices: [{ index: 0, delta: {}, usage: { prompt_tokens: 12, completion_tokens: 3, cached_tokens: 4 } }] }],
+  ])("takes usage under %s", (_what, told) => {
+    const chunks = read(event({ content: "a" }, "stop"), `data: ${JSON.stringify({ choices: [], ...told })}\n\n`);
+    expect(chunks.at(-1)).toEqual({ ...stopped, usage: { input: 12, output: 3, cached: 4, reasoning: 0 } });
+  });
+
+  it("tells what was counted so far, so that a reply that is stopped has a count", () => {
+    const counted = (content: string, completion_tokens: number) =>
+      `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content }, finish_reason: null }], usage: { prompt_tokens: 9, completion_tokens } })}\n\n`;
+    const usage = (output: number) => ({ type: "usage", usage: { input: 9, output, cached: 0, reasoning: 0 } });
+    const decoder = new ReplyDecoder();
+    const bytes = (text: string) => new TextEncoder().encode(text);
+    expect(decoder.read(bytes(counted("a", 1) + counted("b", 2)))).toEqual([{ type: "text", text: "ab" }, usage(2)]);
+    expect(decoder.read(bytes(event({ content: "c" })))).toEqual([{ type: "text", text: "c" }]);
+    expect(decoder.read(bytes(counted("d", 3)))).toEqual([{ type: "text", text: "d" }, usage(3)]);
+  });
+
   it("says tool_calls when a provider ends a reply with calls by stop", () => {
     const chunks = read(call({ index: 0, id: "a" }, { name: "f", arguments: "{}" }), event({}, "stop"));
     expect(chunks.at(-1)).toMatchObject({ finish: "tool_calls" });
@@ -208,8 +281,16 @@ describe("a stream fails", () => {
     expect(read()).toEqual([cut]);
   });
 
-  it("as unavailable when an event is not JSON", () => {
-    expect(read("data: <html>\n\n", event({}, "stop")).at(-1)).toEqual(cut);
+  it("as unavailable when an event is broken JSON", () => {
+    expect(read('data: {"choices": [\n\n', event({}, "stop")).at(-1)).toEqual(cut);
+  });
+
+  it("by the words that came in place of a reply, or under the name of an error", () => {
+    const overflow = { type: "failure", failure: { kind: "overflow", status: null, limit: 4_096 } };
+    expect(read("data: This model's maximum context length is 4096 tokens.\n\n")).toEqual([overflow]);
+    expect(read("event: error\ndata: maximum context length is 4096 tokens\n\n", event({}, "stop"))).toEqual([overflow]);
+    const said = `event: error\ndata: ${JSON.stringify({ message: "maximum context length is 4096 tokens" })}\n\n`;
+    expect(read(said, event({}, "stop"))).toEqual([overflow]);
   });
 
   it("by the class and status of an error event, and nothing follows it", () => {

@@ -10,7 +10,7 @@ import { failureExamples } from "./provider-failures";
 const report = (changes: Partial<FailureReport>): FailureReport => ({ status: 400, code: null, type: null, message: "", ...changes });
 
 /** Larger collections exist beside the project during development. A clone works without them. */
-const collections = ["provider-errors.json", "provider-errors-2.json"].map((name) =>
+const collections = ["provider-errors.json", "provider-errors-2.json", "provider-errors-3.json"].map((name) =>
   fileURLToPath(new URL(`../../../shared/data/${name}`, import.meta.url).href),
 );
 const exampleSchema = z.object({

@@ -131,6 +131,9 @@ function take(chunk: ModelStreamPart, heard: Heard): void {
       heard.refused = heard.units === 0 && chunk.failure.status !== null;
       heard.end = toEnd(chunk.failure);
       return;
+    case "usage":
+      heard.usage = chunk.usage;
+      return;
     case "finish":
       heard.usage = chunk.usage;
       heard.end = { ok: true, finish: heard.called ? "tool_calls" : chunk.finish };

@@ -184,6 +184,9 @@ function take(chunk: ModelStreamPart, heard: Heard, live: LiveTurn): void {
       heard.silent = false;
       live.spoken.addCall(chunk.call);
       return;
+    case "usage":
+      if (live.call) live.call.usage = chunk.usage;
+      return;
     case "finish":
       heard.outcome = { kind: "finished", finish: chunk.finish };
       if (live.call) live.call.usage = chunk.usage;

@@ -5,7 +5,7 @@ import type { ContextReport, PastContext } from "../../contract/context";
 import { id } from "../../contract/ids";
 import type { DisplayItem } from "../../contract/item";
 import { ok } from "../../lib/result";
-import { recallBody, toRecallInput } from "../schemas/recall";
+import { recallFields, toRecallInput } from "../schemas/recall";
 import { sessionClient } from "../session-calls";
 import { ofSessionModel } from "../session-model";
 import { fillPage, message, toMoment, utcMoment } from "./shapes";
@@ -74,11 +74,11 @@ const memoryQuery = defineTool({
   annotations: READS,
   input: z.strictObject({
     session_id: id("ses"),
-    query: recallBody.shape.q.describe("Words to search for, within from and to if given"),
+    query: recallFields.shape.q.describe("Words to search for, within from and to if given"),
     execution_id: id("exe").optional().describe("A tool call with its arguments and its result"),
     from: place.optional().describe("First position"),
     to: place.optional().describe("Last position"),
-    limit: recallBody.shape.limit.unwrap().default(USUAL_HITS).describe("The most hits"),
+    limit: recallFields.shape.limit.unwrap().default(USUAL_HITS).describe("The most hits"),
     offset: place.optional().describe("Characters of an execution or a range to skip"),
   }),
   output: z.object({

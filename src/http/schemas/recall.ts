@@ -38,8 +38,15 @@ export const recallQuery = z.strictObject({
 
 const count = z.int().min(0).max(Number.MAX_SAFE_INTEGER).optional();
 
+/** The model's own tool calls it `query`, so that programs do, too. */
+const withQ = (given: unknown): unknown => {
+  if (typeof given !== "object" || given === null || !("query" in given) || "q" in given) return given;
+  const { query: q, ...rest } = given;
+  return typeof q === "string" && q.trim() !== "" ? { ...rest, q } : given;
+};
+
 /** The query in a body, so that it does not appear in logs of URLs. */
-export const recallBody = z
+export const recallFields = z
   .strictObject({
     q: recallQuery.shape.q,
     execution_id: recallQuery.shape.execution_id,
@@ -49,6 +56,7 @@ export const recallBody = z
     offset: count.openapi({ description: "UTF-16 units of an execution or a range to skip" }),
   })
   .openapi("RecallQuestion");
+export const recallBody = z.preprocess(withQ, recallFields);
 
 export function toRecallInput({ q, execution_id, from, to, limit: most, offset }: z.infer<typeof recallQuery>): RecallInput {
   const named = { query: q ?? null, execution: execution_id ?? null, from: from ?? null, to: to ?? null };

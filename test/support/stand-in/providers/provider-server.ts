@@ -83,8 +83,10 @@ async function answer({ request, response, dialect, desk }: Exchange): Promise<v
   if (reply.mishap?.type === "refuse") return sendRefusal(response, reply.mishap.refusal);
   if (reply.mishap?.type === "silence") return;
   if (reply.mishap?.type === "hang_up") return sink.cut();
-  if (reply.whole) return sendRefusal(response, { status: 200, body: taken.whole(reply) });
-  response.writeHead(200, { "content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache" });
+  const { contentType } = reply;
+  const headers = contentType === undefined ? {} : { "content-type": contentType };
+  if (reply.whole) return sendRefusal(response, { status: 200, body: taken.whole(reply), headers });
+  response.writeHead(200, { "content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache", ...headers });
   // A delta must be sent when it is written, because a test may wait for it before it releases the next one.
   response.socket?.setNoDelay(true);
   await playReply({ accepted: taken, reply, sink });

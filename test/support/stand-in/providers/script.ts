@@ -44,6 +44,8 @@ export interface ScriptedReply {
   readonly mishap?: Mishap;
   /** Sent as one JSON document, although a stream was requested. */
   readonly whole?: true;
+  /** The content type that the answer states, right or wrong. Absent: its own. */
+  readonly contentType?: string;
   /** Maximum bytes of a write. Absent: one event in each write. With 1, every character beyond ASCII is split. */
   readonly bytes?: number;
 }

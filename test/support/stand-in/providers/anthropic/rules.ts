@@ -62,6 +62,8 @@ function breachOfText({ messages, system }: MessagesBody): string | null {
     (message, place) => message.content.length === 0 && !(place === messages.length - 1 && message.role === "assistant"),
   );
   if (empty !== -1) return `messages.${empty}: all messages must have non-empty content except for the optional final assistant message`;
+  const thinks = messages.findIndex((message) => message.role === "assistant" && /thinking$/.test(toBlocks(message).at(-1)?.type ?? ""));
+  if (thinks !== -1) return `messages.${thinks}: The final block in an assistant message cannot be \`thinking\`.`;
   for (const { block } of located(messages)) {
     if (block.type !== "text") continue;
     if (block.text === "") return "messages: text content blocks must be non-empty";
