@@ -5,9 +5,8 @@
 import type { CallOptions, ChatModel, ModelFailure, ModelRequest, ModelSpec, ModelStreamPart } from "../app/ports";
 import { ABORTED, refuseLarge, toThrownFailure } from "./call-failure";
 import type { ReplyDecoder } from "./chat-stream";
-import type { ByteReader } from "./error-body";
 import type { BuiltRequest } from "./provider-link";
-import { LINGER_MS, openReplyStream } from "./reply-body";
+import { openReplyStream, type ReplyReader } from "./reply-body";
 import { untilAborted } from "./until-aborted";
 import type { ToEvents } from "./whole-answers";
 
@@ -42,8 +41,7 @@ interface Call {
 /** One generator, without nesting: in workerd each nested generator costs as much per chunk as decoding the chunk. */
 async function* runCall({ request, call, wire }: Call): AsyncGenerator<ModelStreamPart, void, undefined> {
   const { signal } = call;
-  let reader: ByteReader | null = null;
-  let lingering: ReturnType<typeof setTimeout> | undefined;
+  let reader: ReplyReader | null = null;
   const close = (): void => void reader?.cancel().catch(() => undefined);
   try {
     const reply = await untilAborted(signal, open({ request, call, wire }));
@@ -58,7 +56,7 @@ async function* runCall({ request, call, wire }: Call): AsyncGenerator<ModelStre
       const { deltas } = decoder;
       const chunks = done ? decoder.end() : decoder.read(value);
       if (decoder.deltas > deltas) call.onProgress?.();
-      if (decoder.isSaid) lingering ??= setTimeout(close, LINGER_MS);
+      if (decoder.isSaid) reader.linger();
       for (const chunk of chunks) {
         if (signal.aborted) return yield ABORTED;
         yield chunk;
@@ -68,13 +66,12 @@ async function* runCall({ request, call, wire }: Call): AsyncGenerator<ModelStre
     yield { type: "failure", failure: toThrownFailure(error, signal) };
   } finally {
     signal.removeEventListener("abort", close);
-    clearTimeout(lingering);
     close();
   }
 }
 
 /** Sends the request. Returns a reader of the reply's bytes, or the failure. */
-async function open({ request, call, wire }: Call): Promise<ByteReader | ModelFailure> {
+async function open({ request, call, wire }: Call): Promise<ReplyReader | ModelFailure> {
   call.signal.throwIfAborted();
   const built = await wire.build(request);
   const refusal = refuseLarge(built.body) ?? (await wire.authorize(built, request.model));

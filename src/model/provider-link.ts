@@ -4,8 +4,7 @@
  */
 import type { ModelFailure } from "../app/ports";
 import { refuseLarge } from "./call-failure";
-import type { ByteReader } from "./error-body";
-import { LINGER_MS, openReplyStream } from "./reply-body";
+import { openReplyStream, type ReplyReader } from "./reply-body";
 import type { ToEvents } from "./whole-answers";
 
 export type FetchFunction = (url: string, init: RequestInit) => Promise<Response>;
@@ -36,9 +35,8 @@ class Refused extends Error {}
 
 export class ProviderLink {
   readonly #options: LinkOptions;
-  #reader: ByteReader | null = null;
+  #reader: ReplyReader | null = null;
   #bytes = 0;
-  #lingering: ReturnType<typeof setTimeout> | undefined;
   #told = false;
   /** Why there is no stream. Null when there is one, or when the provider has not answered. */
   refusal: ModelFailure | null = null;
@@ -77,15 +75,14 @@ export class ProviderLink {
 
   /** Call this when the reply has named its end. The package waits for the end of the bytes. */
   linger(): void {
-    this.#lingering ??= setTimeout(() => this.close(), LINGER_MS);
+    this.#reader?.linger();
   }
 
   close(): void {
-    clearTimeout(this.#lingering);
     this.#reader?.cancel().catch(() => undefined);
   }
 
-  #watch(reader: ByteReader): ReadableStream<Uint8Array> {
+  #watch(reader: ReplyReader): ReadableStream<Uint8Array> {
     this.#reader = reader;
     return new ReadableStream<Uint8Array>(
       {

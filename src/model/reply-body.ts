@@ -10,10 +10,7 @@ import type { ToEvents } from "./whole-answers";
 /** Maximum length of a whole answer, in UTF-16 units: the same as for one line of a stream. */
 const MAX_WHOLE_UNITS = 2_000_000;
 
-/**
- * How long a reply is read after it has named its end: its usage may follow, and some gateways never close the connection. Then the reader is
- * closed, and the reply is complete.
- */
+/** How long a reply is read after it has named its end: its usage may follow, and some gateways never close the connection. */
 export const LINGER_MS = 3_000;
 
 interface Opening {
@@ -26,7 +23,7 @@ interface Opening {
 }
 
 /** Returns a reader of the answer as an event stream, or the failure. Some gateways report an error under status 200. */
-export async function openReplyStream(response: Response, opening: Opening): Promise<ByteReader | ModelFailure> {
+export async function openReplyStream(response: Response, opening: Opening): Promise<ReplyReader | ModelFailure> {
   const { toEvents, signal } = opening;
   if (!response.ok) return toAnsweredFailure(response, await readErrorText(response, signal));
   if (!response.body) return { kind: "unavailable", status: response.status };
@@ -37,10 +34,12 @@ export async function openReplyStream(response: Response, opening: Opening): Pro
   return events ? readEvents(events) : toAnsweredFailure(response, text);
 }
 
-/** A reader whose first bytes were read already. */
-class OpenedReader implements ByteReader {
+/** Reads the bytes of a reply. The first ones were read already. */
+export class ReplyReader implements ByteReader {
   #first: Uint8Array | null;
   readonly #reader: ByteReader;
+  #lingering: ReturnType<typeof setTimeout> | undefined;
+  #isOver = false;
 
   constructor(first: Uint8Array | null, reader: ByteReader) {
     this.#first = first;
@@ -55,13 +54,27 @@ class OpenedReader implements ByteReader {
 
   read(): ReturnType<ByteReader["read"]> {
     const value = this.#first;
-    if (value === null) return this.#reader.read();
     this.#first = null;
-    return Promise.resolve({ done: false, value });
+    return value === null ? this.#reader.read().catch((error: unknown) => this.#endOr(error)) : Promise.resolve({ done: false, value });
+  }
+
+  /** Call this when the reply has named its end: the bytes end after `LINGER_MS` if the provider does not end them before. */
+  linger(): void {
+    this.#lingering ??= setTimeout(() => {
+      this.#isOver = true;
+      this.cancel().catch(() => undefined);
+    }, LINGER_MS);
   }
 
   cancel(): Promise<void> {
+    clearTimeout(this.#lingering);
     return this.#reader.cancel();
+  }
+
+  /** In workerd a read fails that is waiting when its reader is cancelled; in Node it ends. */
+  #endOr(error: unknown): { readonly done: true } {
+    if (this.#isOver) return { done: true };
+    throw error;
   }
 }
 
@@ -70,15 +83,15 @@ const BRACKET = 0x5b;
 /** Space, tab, line ends, and the bytes of a byte order mark. */
 const BLANK: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d, 0xef, 0xbb, 0xbf]);
 
-async function untilFirstBytes(reader: ByteReader, { signal, onAlive }: Opening): Promise<OpenedReader> {
+async function untilFirstBytes(reader: ByteReader, { signal, onAlive }: Opening): Promise<ReplyReader> {
   const close = (): void => void reader.cancel().catch(() => undefined);
   signal.addEventListener("abort", close, { once: true });
   try {
     for (;;) {
       const { done, value } = await reader.read();
       onAlive?.();
-      if (done) return new OpenedReader(null, reader);
-      if (value.some((byte) => !BLANK.has(byte))) return new OpenedReader(value, reader);
+      if (done) return new ReplyReader(null, reader);
+      if (value.some((byte) => !BLANK.has(byte))) return new ReplyReader(value, reader);
     }
   } finally {
     signal.removeEventListener("abort", close);
@@ -87,10 +100,10 @@ async function untilFirstBytes(reader: ByteReader, { signal, onAlive }: Opening)
 
 const utf8 = new TextEncoder();
 
-function readEvents(events: readonly object[]): ByteReader {
+function readEvents(events: readonly object[]): ReplyReader {
   const lines = [...events.map((event) => JSON.stringify(event)), "[DONE]"].map((data) => `data: ${data}\n\n`);
   const ended = { read: async () => ({ done: true, value: undefined }) as const, cancel: async () => {} };
-  return new OpenedReader(utf8.encode(lines.join("")), ended);
+  return new ReplyReader(utf8.encode(lines.join("")), ended);
 }
 
 function parseJson(text: string): unknown {
