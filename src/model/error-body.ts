@@ -110,13 +110,13 @@ export interface ByteReader {
 
 /** Reads the start of a body. Empty when there is none. */
 export const readErrorText = async (response: Response, signal: AbortSignal): Promise<string> =>
-  response.body ? readText(response.body.getReader(), signal, ERROR_TEXT_LIMIT) : "";
+  response.body ? readStart(response.body.getReader(), signal, ERROR_TEXT_LIMIT) : "";
 
 /**
  * Stops once `most` UTF-16 units were read (the last read may exceed that) and does not wait for the rest. Closes the body when `signal` is
  * aborted, because not every body obeys the signal of its request.
  */
-export async function readText(reader: ByteReader, signal: AbortSignal, most: number): Promise<string> {
+export async function readStart(reader: ByteReader, signal: AbortSignal, most: number): Promise<string> {
   const close = (): void => void reader.cancel().catch(() => undefined);
   signal.addEventListener("abort", close, { once: true });
   const decoder = new TextDecoder();

@@ -4,7 +4,7 @@
  */
 import type { ModelFailure } from "../app/ports";
 import { toAnsweredFailure } from "./call-failure";
-import { type ByteReader, readErrorText, readText } from "./error-body";
+import { type ByteReader, readErrorText, readStart } from "./error-body";
 import type { ToEvents } from "./whole-answers";
 
 /** Maximum length of a whole answer, in UTF-16 units: the same as for one line of a stream. */
@@ -29,7 +29,7 @@ export async function openReplyStream(response: Response, opening: Opening): Pro
   if (!response.body) return { kind: "unavailable", status: response.status };
   const reader = await untilFirstBytes(response.body.getReader(), opening);
   if (!reader.isDocument) return reader;
-  const text = await readText(reader, signal, MAX_WHOLE_UNITS);
+  const text = await readStart(reader, signal, MAX_WHOLE_UNITS);
   const events = toEvents(parseJson(text));
   return events ? readEvents(events) : toAnsweredFailure(response, text);
 }

@@ -87,7 +87,7 @@ export const findUsage = (event: Json, choice: Json | null): CallUsage | null =>
  * Null when the provider reported no usage, or invalid totals. Invalid details count as 0. `input` is the total including
  * cached tokens, as everywhere in this wire format.
  */
-export function parseWireUsage(value: unknown): CallUsage | null {
+function parseWireUsage(value: unknown): CallUsage | null {
   const usage = asObject(value);
   const input = asCount(usage?.prompt_tokens) ?? asCount(usage?.input_tokens);
   const output = asCount(usage?.completion_tokens) ?? asCount(usage?.output_tokens);
