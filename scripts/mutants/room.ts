@@ -178,4 +178,28 @@ export const room: readonly Mutant[] = [
     replace: "",
     tests: ["test/session/breaker.test.ts"],
   },
+  {
+    name: "a request that is to be read whole is compacted in its turn",
+    breaks: "a stateless request that fits is never compacted (docs/clients/openai-chat.md)",
+    file: "src/app/turn/make-room.ts",
+    find: "if (ports.writer.state.turn?.whole) return",
+    replace: "if (ports.writer.state.turn?.id === undefined) return",
+    tests: ["test/session/respond.test.ts"],
+  },
+  {
+    name: "a stateless request that the provider refuses is compacted in silence",
+    breaks: "a stateless request is read whole or refused (docs/clients/openai-chat.md)",
+    file: "src/app/turn/recover-overflow.ts",
+    find: " || writer.state.turn?.whole)",
+    replace: ")",
+    tests: ["test/session/respond.test.ts"],
+  },
+  {
+    name: "a throwaway session is compacted by its policy's threshold",
+    breaks: "a stateless request that fits is never compacted (docs/clients/openai-chat.md)",
+    file: "src/app/turn/make-room.ts",
+    find: "if (state.settings.throwaway) return null;",
+    replace: "",
+    tests: ["test/session/throwaway.test.ts"],
+  },
 ];

@@ -42,11 +42,6 @@ export interface RespondInput extends TurnInput {
   /** What a lone user message without `after` does while a turn runs. Absent: it waits. All other requests are rejected then. */
   readonly onBusy?: OnBusy;
   /**
-   * The model must be able to read all of it: a request that exceeds its window is refused with `cannot_fit`, not compacted. Where the window is
-   * neither known nor assumed by the policy nothing is refused here: the request is sent as it is, and the provider's refusal ends the turn.
-   */
-  readonly whole?: true;
-  /**
    * The waiting turn that the messages supersede, with every call of it that the request does not answer. Absent, or another turn waits:
    * such calls refuse the messages.
    */

@@ -138,6 +138,11 @@ export interface TurnInput {
   /** The client's own text about the turn, of at most 64 KB, which no model reads. Null: none. */
   readonly note?: string | null;
   readonly key?: KeyId;
+  /**
+   * The model reads all of the conversation, to the end of the turn: a request that exceeds its window is refused with `cannot_fit`, not
+   * compacted. Where the window is neither known nor assumed by the policy it is sent as it is, and the provider's refusal ends the turn.
+   */
+  readonly whole?: true;
 }
 
 export type SubmitInput = WrittenMessage &

@@ -1,5 +1,6 @@
 /** The maximum size of a request, and the size of the next one. Every figure states its source. */
 import type { Reduced } from "../domain/compaction-events";
+import type { FitReport } from "../domain/events";
 import { ratioFor } from "../domain/learned-ratio";
 import type { ItemMeta } from "../domain/message";
 import type { Certainty } from "../domain/receipt";
@@ -46,6 +47,13 @@ export function toReplyReserve({ window, maxOutput }: Pick<ModelLimits, "window"
 /** Maximum tokens of a request. Null with an unknown window. */
 export const toRequestLimit = (limits: Pick<ModelLimits, "window" | "maxOutput">): number | null =>
   limits.window === null ? null : limits.window - toReplyReserve(limits);
+
+/** What a request weighs more than it may, by its likely size: nothing is padded. Null: it fits, or the window is unknown. */
+export function findExcess(state: SessionState, limits: ModelLimits): FitReport | null {
+  const limit = toRequestLimit(limits);
+  const { tokens } = measureNext(state, limits.model);
+  return limit !== null && tokens > limit ? { floor: tokens, limit, biggest: [] } : null;
+}
 
 export interface Measure extends Certainty {
   readonly tokens: number;

@@ -47,6 +47,7 @@ const shapes: Shapes = {
     system: "object~",
     note: "object~",
     key: "string~",
+    whole: "boolean~",
   },
   ModelCallFinished: {
     turn: "string?",

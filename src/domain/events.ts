@@ -52,6 +52,8 @@ export interface TurnChoices {
   readonly note?: TextRef;
   /** The API key that asked for the turn, or made the access token that did. Absent: none did. */
   readonly key?: KeyId;
+  /** The model reads the whole conversation: nothing leaves the view, and the turn fails where that does not fit. Absent: it is compacted. */
+  readonly whole?: true;
 }
 
 /** A message that waits in the session's durable FIFO queue. */

@@ -3,12 +3,13 @@ import type { SessionSettings, TurnChoices } from "./events";
 import type { TextRef } from "./message";
 
 /** The choices alone, of anything that carries them. */
-export const toTurnChoices = ({ generation, model, system, note, key }: TurnChoices): TurnChoices => ({
+export const toTurnChoices = ({ generation, model, system, note, key, whole }: TurnChoices): TurnChoices => ({
   ...(generation && { generation }),
   ...(model !== undefined && { model }),
   ...(system && { system }),
   ...(note && { note }),
   ...(key !== undefined && { key }),
+  ...(whole && { whole }),
 });
 
 interface Asking {

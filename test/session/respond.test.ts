@@ -6,6 +6,7 @@ import type { ToolResultInput } from "../../src/app/session-api";
 import type { WrittenMessage } from "../../src/app/written-message";
 import type { TurnId } from "../../src/domain/ids";
 import type { ToolDefinition } from "../../src/domain/message";
+import { plannedNext } from "../../src/context/budget";
 import { id } from "../support/builders";
 import { createFaultySql, WriteFailedError } from "../support/faulty-sql";
 import { CALLER, Life, settle } from "./life";
@@ -631,6 +632,38 @@ describe("a request that the model must read whole", () => {
     const error = { code: "cannot_fit", fit: { floor: expect.any(Number), limit: expect.any(Number) } };
     await expectRefused(life, { messages: [long], whole: true, model: spec.id }, error);
     await expectRefused(life, { messages: [long, reply("a"), user("b")], whole: true, model: spec.id }, error);
+  });
+
+  /** Fills the window to more than any policy's threshold, and by our measure with its padding to more than all of it. */
+  const history = Array.from({ length: 40 }, (_, n) => (n % 2 === 0 ? user(`question ${n} ${"word ".repeat(74)}`) : reply(`answer ${n}`)));
+  const full = [...history, user("and now?")];
+
+  test.each(["oneclaw", "opal", "odin", "yeoman", "recommended"])("is read whole where policy %s would compact it", async (policy) => {
+    const life = await newLife({ spec, policy });
+    const turn = await respond(life, { messages: full, whole: true, model: spec.id });
+    expect(life.asked).toBe("t");
+    expect(life.call.messages).toHaveLength(full.length);
+    // So full that the padded measure exceeds the window.
+    expect(plannedNext(life.runtime.state, spec.id)).toBeGreaterThan(1_920);
+    await life.answer("d");
+    expect(await status(life, turn)).toBe("completed");
+    expect(life.runtime.state.view.epoch).toBe(0);
+  });
+
+  test("is not compacted and asked again where the provider refuses it as too long", async () => {
+    const life = await newLife({ spec });
+    const turn = await respond(life, { messages: full, whole: true, model: spec.id });
+    await life.say({ type: "failure", failure: { kind: "overflow", status: 400, limit: 1_000 } });
+    expect([life.asked, await status(life, turn)]).toEqual(["t", "failed"]);
+    expect(life.runtime.state.last_turn?.failure?.kind).toBe("overflow");
+  });
+
+  test("is refused in the middle of its turn where what its tools answered exceeds the window", async () => {
+    const life = await newLife({ spec });
+    const turn = await respond(life, { messages: full, whole: true, model: spec.id, tools: [LOOK] });
+    await life.useTool("one", "word ".repeat(2_000), 1_800);
+    expect([life.asked, await status(life, turn)]).toEqual(["t", "failed"]);
+    expect(life.runtime.state.last_turn?.failure).toMatchObject({ kind: "cannot_fit", fit: { limit: 1_920 } });
   });
 
   test("is answered where it fits", async () => {

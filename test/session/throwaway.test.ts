@@ -75,6 +75,21 @@ describe("a throwaway session", () => {
     expect(life.runtime.state.compaction.requested).toBe(null);
   });
 
+  test("compacts nothing that fits, whatever its policy's threshold is, and makes room where it must", async () => {
+    const policy = JSON.stringify({ preset: "oneclaw", trigger: { at: "before_turn", window_ratio: 0.5 } });
+    for (const [words, fits] of [
+      [385, true],
+      [1_000, false],
+    ] as const) {
+      const { life } = newThrowaway();
+      const reply = { role: "assistant", parts: [{ type: "text", text: "a" }] } as const;
+      const messages = [...Array.from({ length: 15 }, () => [user("word ".repeat(words)), reply]).flat(), user("go on")];
+      await life.service.openAndRespond(CALLER, { open: { ...OPEN, policy }, respond: { ...ASK, messages } });
+      await settle();
+      expect([words, life.asked.startsWith("t")]).toEqual([words, fits]);
+    }
+  });
+
   test("that is refused leaves nothing", async () => {
     const { life } = newThrowaway();
     expect(await begin(life, { messages: [] })).toMatchObject({ ok: false, error: { code: "invalid", field: "messages" } });

@@ -3,7 +3,7 @@
  * compacts inline under a higher lease token. When no summary is available, the guard drops the oldest groups
  * (docs/compaction-protocol.md).
  */
-import { plannedNext, toRequestLimit } from "../../context/budget";
+import { findExcess, plannedNext, toRequestLimit } from "../../context/budget";
 import { isForced } from "../../context/cut";
 import { mayApplyWithoutModel, mayMakeRoom } from "../../context/ladder";
 import type { CompactPlan } from "../../context/plan";
@@ -43,6 +43,7 @@ const INLINE_MS = 60_000;
 
 /** After it the request fits by our measure, or the error reports why it cannot. `stopped`: the turn is over. */
 export async function makeRoom(live: LiveTurn, spec: ModelSpec, ports: RoomPorts): Promise<Result<null, TurnFailure | "stopped">> {
+  if (ports.writer.state.turn?.whole) return fitsWhole(spec, ports);
   dropRefused(spec, ports);
   const plan = planRoom(spec, ports);
   if (plan) await yieldOnLongView(ports);
@@ -51,6 +52,13 @@ export async function makeRoom(live: LiveTurn, spec: ModelSpec, ports: RoomPorts
   if (plan) await yieldOnLongView(ports);
   if (!isCurrent(live, ports)) return { ok: false, error: "stopped" };
   return fitRequest(ports, spec);
+}
+
+/** A whole conversation is measured as it was when it was admitted (`respond`), and nothing leaves it. Its tools may have added to it. */
+function fitsWhole(spec: ModelSpec, { writer }: Pick<CompactionPorts, "writer">): Result<null, TurnFailure> {
+  const { state } = writer;
+  const fit = findExcess(state, toAssumedLimits(spec, toPolicy(state.settings.policy)));
+  return fit ? { ok: false, error: { kind: "cannot_fit", status: null, fit } } : { ok: true, value: null };
 }
 
 /** Drops the message that the previous turn refused as too large, before anything older leaves the view. */
@@ -128,6 +136,8 @@ function roomTrigger(state: SessionState, spec: ModelSpec, policy: Policy): Comp
     // A fallback model that answered is no switch of the session's model.
     return last === spec.id || policy.fallback_models.includes(last) ? "inline" : "model_switch";
   }
+  // A request that brings its conversation is compacted only where it does not fit: the next one brings all of it again.
+  if (state.settings.throwaway) return null;
   const isFirst = (state.turn?.rounds ?? 0) === 0;
   const { at } = policy.trigger;
   return at === "each_call" || (at === "before_turn" && isFirst) ? "threshold" : null;

@@ -37,7 +37,7 @@ export async function recoverFromOverflow(
   const { writer, clock, log } = ports;
   const { failure, call } = refused;
   const truly = withWindow(spec, failure, { recoveries, state: writer.state });
-  if (recoveries === MAX_OVERFLOW_RECOVERIES) return { failure: withNumbers(failure, truly, ports), call };
+  if (recoveries === MAX_OVERFLOW_RECOVERIES || writer.state.turn?.whole) return { failure: withNumbers(failure, truly, ports), call };
   const before = writer.state.view.tokens;
   const recorded = writer.execute({ type: "RecordCall", at: clock(), ...live.run, call });
   live.call = null;

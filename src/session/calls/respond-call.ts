@@ -8,7 +8,7 @@ import { toAssumedLimits } from "../../app/request/build-request";
 import type { CopiedPlace, RespondFromInput, RespondInput } from "../../app/respond-api";
 import type * as api from "../../app/session-api";
 import type { WrittenMessage } from "../../app/written-message";
-import { measureNext, toRequestLimit } from "../../context/budget";
+import { findExcess } from "../../context/budget";
 import { toPolicy } from "../../context/policy-choice";
 import type { Accepted } from "../../contract/item";
 import type { TurnId } from "../../domain/ids";
@@ -217,10 +217,8 @@ function startBehind({ session, step, input, prepared }: NextTurn, type: "RetryT
 
 /** Refuses what only a compaction would make fit. Null without a known or assumed window. */
 function refuseExcess(state: SessionState, spec: ModelSpec | null): api.Outcome<never> | null {
-  const limit = spec && toRequestLimit(toAssumedLimits(spec, toPolicy(state.settings.policy)));
-  if (spec === null || limit === null) return null;
-  const { tokens } = measureNext(state, spec.id);
-  return tokens > limit ? err({ code: "cannot_fit", fit: { floor: tokens, limit, biggest: [] } }) : null;
+  const fit = spec && findExcess(state, toAssumedLimits(spec, toPolicy(state.settings.policy)));
+  return fit && err({ code: "cannot_fit", fit });
 }
 
 function startTurn({ session, step, input, prepared }: NextTurn, message: WrittenMessage): api.Outcome<Added> {

@@ -89,7 +89,7 @@ export function prepareTurn(session: Session, input: api.TurnInput, { resolved, 
     ...(model !== undefined && { model }),
     ...(system.ref && { system: system.ref }),
     ...(note.ref && { note: note.ref }),
-    ...toAsker(input),
+    ...toPlainChoices(input),
   };
   const bodies = [...generation.bodies, ...system.bodies, ...note.bodies];
   if (!resolved.ok) return { choices, bodies, refusal: resolved };
@@ -101,7 +101,10 @@ export function prepareTurn(session: Session, input: api.TurnInput, { resolved, 
   return { choices, bodies, refusal: refuseGeneration(mergeGeneration(readSessionGeneration(session), generation.own), checked) };
 }
 
-const toAsker = ({ key }: api.TurnInput): Pick<TurnChoices, "key"> => (key === undefined ? {} : { key });
+const toPlainChoices = ({ key, whole }: api.TurnInput): Pick<TurnChoices, "key" | "whole"> => ({
+  ...(key !== undefined && { key }),
+  ...(whole && { whole }),
+});
 
 interface ChosenText {
   readonly ref: TextRef | null;
