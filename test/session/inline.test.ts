@@ -150,6 +150,23 @@ describe("a background worker that is at it", () => {
     expect(life.call.request.system).toContain(SUMMARY);
   });
 
+  test("and brought what is not enough is followed by the turn's own summary, and nothing is dropped", async () => {
+    const { life, report } = await racing();
+    const role = (n: number) => (n % 2 === 0 ? "user" : "assistant");
+    const messages = Array.from({ length: 8 }, (_, n) => ({ role: role(n), parts: [{ type: "text", text: long(`later-${n}`) }] }) as const);
+    await life.service.importMessages(CALLER, { messages, idempotency: null });
+    await life.send(huge("question-7"));
+
+    await report(SUMMARY);
+    await settle();
+    expect(life.asked).toBe("ttttttc");
+    await summarise(life);
+
+    expect(life.call.request.purpose).toBe("turn");
+    const ops = life.events().flatMap((event) => (event.type === "EpochChanged" ? event.ops.map(({ op }) => op) : []));
+    expect(ops).toEqual(["summarize", "summarize"]);
+  });
+
   test("is waited for five seconds; then the turn does it itself, and what comes late decides to nothing", async () => {
     const { life, report } = await racing();
     await life.send(huge("question-7"));

@@ -41,17 +41,40 @@ const MOST_PARTS = 50;
 /** A person waits for the turn: after this time the guard takes over. */
 const INLINE_MS = 60_000;
 
+/** How often the turn plans: after each result of the background worker, of which few can be under way. */
+const MOST_PLANS = 3;
+
 /** After it the request fits by our measure, or the error reports why it cannot. `stopped`: the turn is over. */
 export async function makeRoom(live: LiveTurn, spec: ModelSpec, ports: RoomPorts): Promise<Result<null, TurnFailure | "stopped">> {
   if (ports.writer.state.turn?.whole) return fitsWhole(spec, ports);
   dropRefused(spec, ports);
-  const plan = planRoom(spec, ports);
-  if (plan) await yieldOnLongView(ports);
-  if (plan && summarizes(plan)) await compactInline(live, { spec, trigger: plan.trigger }, ports);
-  else if (plan && mayApplyWithoutModel(plan)) await clearInline(live, { plan, spec }, ports);
-  if (plan) await yieldOnLongView(ports);
-  if (!isCurrent(live, ports)) return { ok: false, error: "stopped" };
+  for (let plans = 0; plans < MOST_PLANS; plans++) {
+    const plan = planRoom(spec, ports);
+    if (!plan) break;
+    const worked = await workOn(live, { plan, spec }, ports);
+    if (!isCurrent(live, ports)) return { ok: false, error: "stopped" };
+    if (worked === "own") break;
+  }
   return fitRequest(ports, spec);
+}
+
+/** `late`: a result of the background worker took effect in place of the plan. What came since it was asked for may still not fit. */
+type Worked = "own" | "late";
+
+async function workOn(live: LiveTurn, { plan, spec }: Clearing, ports: RoomPorts): Promise<Worked> {
+  await yieldOnLongView(ports);
+  const worked = summarizes(plan)
+    ? await compactInline(live, { spec, trigger: plan.trigger }, ports)
+    : mayApplyWithoutModel(plan)
+      ? await clearInline(live, { plan, spec }, ports)
+      : "own";
+  await yieldOnLongView(ports);
+  return worked;
+}
+
+interface Clearing {
+  readonly plan: CompactPlan;
+  readonly spec: ModelSpec;
 }
 
 /** A whole conversation is measured as it was when it was admitted (`respond`), and nothing leaves it. Its tools may have added to it. */
@@ -72,10 +95,12 @@ function dropRefused(spec: ModelSpec, ports: CompactionPorts): void {
  * Clears tool results without a model. When the turn must have room, a result of the background worker is used first, because a summary
  * frees more than clearing.
  */
-async function clearInline(live: LiveTurn, { plan, spec }: { plan: CompactPlan; spec: ModelSpec }, ports: RoomPorts): Promise<void> {
+async function clearInline(live: LiveTurn, { plan, spec }: Clearing, ports: RoomPorts): Promise<Worked> {
   const candidates = isForced(plan.trigger) ? await resolveCandidatesByPolicy(spec, ports) : null;
   if (candidates && isCurrent(live, ports)) await useBackground(live, candidates, ports);
-  if (isCurrent(live, ports) && ports.writer.state.view.epoch === plan.base_epoch) applyWithoutModel(plan, spec, ports);
+  if (!isCurrent(live, ports) || ports.writer.state.view.epoch !== plan.base_epoch) return "late";
+  applyWithoutModel(plan, spec, ports);
+  return "own";
 }
 
 /**
@@ -149,14 +174,14 @@ interface Inline {
 }
 
 /** Compacts while the turn waits. The view changes or stays as it was; a failing summariser never throws. */
-export async function compactInline(live: LiveTurn, inline: Inline, ports: RoomPorts): Promise<void> {
+export async function compactInline(live: LiveTurn, inline: Inline, ports: RoomPorts): Promise<Worked> {
   const { writer, clock } = ports;
   const { epoch } = writer.state.view;
   const isOver = (): boolean => !isCurrent(live, ports) || writer.state.view.epoch !== epoch;
   const candidates = await resolveCandidatesByPolicy(inline.spec, ports);
-  if (isOver()) return;
+  if (isOver()) return "late";
   await useBackground(live, candidates, ports);
-  if (isOver()) return;
+  if (isOver()) return "late";
   const deadline = clock() + INLINE_MS;
   const id = requestInline(inline, ports);
   await yieldOnLongView(ports);
@@ -169,6 +194,7 @@ export async function compactInline(live: LiveTurn, inline: Inline, ports: RoomP
     if (failed !== "unpaid") await waitAfter(failed, { budget, most: deadline - clock(), signal: live.abort.signal }, ports);
   }
   if (!isOver() && inline.trigger === "overflow") dropInline(inline, ports);
+  return "own";
 }
 
 interface Leasing extends Inline {
