@@ -51,6 +51,8 @@ export interface CalledTool {
   readonly item: NewItem;
   /** The server runs the call. Absent: the client runs it. */
   readonly server?: true;
+  /** The reply's limit cut the call off. It is not run, and its result says so. Absent: it is whole. */
+  readonly cut?: true;
   readonly needs_approval?: true;
 }
 

@@ -53,7 +53,8 @@ function decideAssistant(command: CommandOf<"RecordAssistant">, state: SessionSt
   let position = state.next_position;
   if (reply)
     events.push({ type: "AssistantReplied", turn, item: place(isCutOff(command) ? { ...reply, incomplete: true } : reply, position++) });
-  for (const { item, server } of calls) events.push({ type: "ToolCalled", turn, item: place(item, position++), ...(server && { server }) });
+  for (const { item, server, cut } of calls)
+    events.push({ type: "ToolCalled", turn, item: place(item, position++), ...(server && { server }), ...(cut && { cut }) });
   for (const { item, needs_approval } of calls)
     if (needs_approval && item.tool) events.push({ type: "ApprovalRequested", turn, execution: item.tool.execution });
   if (calls.length === 0) events.push({ type: "TurnCompleted", turn, finish });

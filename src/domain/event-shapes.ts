@@ -70,7 +70,7 @@ const shapes: Shapes = {
     reservation: "object~",
   },
   AssistantReplied: { turn: "string", item: "object" },
-  ToolCalled: { turn: "string", item: "object", server: "boolean~" },
+  ToolCalled: { turn: "string", item: "object", server: "boolean~", cut: "boolean~" },
   ToolStarted: { turn: "string", execution: "string", incarnation: "string" },
   ToolResultRecorded: { turn: "string", item: "object", incarnation: "string", ran: "object~" },
   ApprovalRequested: { turn: "string", execution: "string" },

@@ -251,7 +251,7 @@ export type TurnEvent =
     }
   | { readonly type: "AssistantReplied"; readonly turn: TurnId; readonly item: ItemMeta }
   /** `server`: the server runs the call. Absent: the client must send its result. */
-  | { readonly type: "ToolCalled"; readonly turn: TurnId; readonly item: ItemMeta; readonly server?: true }
+  | { readonly type: "ToolCalled"; readonly turn: TurnId; readonly item: ItemMeta; readonly server?: true; readonly cut?: true }
   /** Written before the call can take effect outside. A call that was started and has no result may have happened. */
   | { readonly type: "ToolStarted"; readonly turn: TurnId; readonly execution: ExecutionId; readonly incarnation: string }
   /** `ran`: how the execution went. Absent: nothing is known beyond the result. */

@@ -178,6 +178,7 @@ function openCall(state: SessionState, event: EventOf<"ToolCalled">): SessionSta
     call_id: ref.call_id,
     name: ref.name,
     ...(event.server && { server: event.server }),
+    ...(event.cut && { cut: event.cut }),
   };
   const turn = withCalls(state.turn, [...state.turn.open_calls, call]);
   return appendItems({ ...withReply(state, event.item), turn }, [event.item]);

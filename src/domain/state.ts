@@ -24,6 +24,8 @@ export interface OpenCall {
   readonly name: string;
   /** The server runs the call. Absent: the client must send its result. */
   readonly server?: true;
+  /** The reply's limit cut the call off: it is not run. */
+  readonly cut?: true;
   /** The call waits for a person's approval. Absent: it needs none, or it was answered. */
   readonly approval?: "pending";
   /** A person approved the call. */

@@ -8,6 +8,7 @@ import type { ModelStreamPart, ToolOutcome, ToolRequest } from "../../src/app/po
 import { LONGEST_RUN_MS } from "../../src/app/tools/run-tools";
 import type { ExecutionId } from "../../src/domain/ids";
 import type { ServerTool, ToolDefinition } from "../../src/domain/message";
+import type { FinishReason } from "../../src/domain/model-call";
 import { createProjection } from "../../src/read-model/writer";
 import { ringAlarm } from "../../src/session/alarm";
 import type { Sql } from "../../src/session/log/sql";
@@ -117,12 +118,14 @@ async function calledBy(life: ToolLife, ...names: readonly string[]): Promise<To
   return life;
 }
 
-async function call(life: Life, ...names: readonly string[]): Promise<void> {
+const call = (life: Life, ...names: readonly string[]): Promise<void> => callEndedBy("tool_calls", life, ...names);
+
+async function callEndedBy(finish: FinishReason, life: Life, ...names: readonly string[]): Promise<void> {
   const chunks = names.map((name, n): ModelStreamPart => {
     const [tool = "", written = `{"of":"${n}"}`] = name.split("|");
     return { type: "tool_call", call: { type: "tool_call", call_id: `call_${n}`, name: tool, arguments: written } };
   });
-  await life.say(...chunks, { type: "finish", finish: "tool_calls", usage: null });
+  await life.say(...chunks, { type: "finish", finish, usage: null });
 }
 
 describe("a tool that runs here", () => {
@@ -189,6 +192,46 @@ describe("a tool that runs here", () => {
         ["invalid_arguments", false, "The argument"],
       ],
     );
+  });
+
+  test.each([
+    ["in the middle of its arguments", 'fetch|{"of":"Os'],
+    ["before its first argument", "fetch|"],
+    ["before its first argument, as a provider writes it", "fetch|{}"],
+    ["and a client would have run it", "look|"],
+  ])("that the reply's limit cut off %s is not run, also in another life of its object, and the model is told so", async (_, cut) => {
+    const life = new ToolLife();
+    await life.service.open(CALLER, { model: SPEC.id, policy: "oneclaw", system: null, tools: TOOLS, title: null, metadata: {} });
+    await life.send("go");
+    await callEndedBy("length", life, "fetch", cut);
+    const next = await life.next(2);
+    ringAlarm(next.runtime);
+    await settle();
+    for (const each of [life, next]) expect(each.runs.filter(({ request }) => request.arguments.of !== "0")).toEqual([]);
+    for (const run of next.runs) await run.end({});
+    await life.run(0).end({});
+
+    const executions = await next.executions();
+    expect(executions.at(-1)).toMatchObject({ runs: "server", status: "failed", failure: "invalid_arguments" });
+    expect(executions.at(-1)?.error_message).toContain("reached its limit of length");
+  });
+
+  test("whose arguments are whole runs, though its reply reached its limit", async () => {
+    const life = new ToolLife();
+    await life.service.open(CALLER, { model: SPEC.id, policy: "oneclaw", system: null, tools: TOOLS, title: null, metadata: {} });
+    await life.send("go");
+    await callEndedBy("length", life, "fetch|{}", 'fetch|{"of":"1"}');
+    expect(life.runs.map(({ request }) => request.arguments)).toEqual([{}, { of: "1" }]);
+  });
+
+  test("is not run where the provider's filter ended the reply, and the turn ends with that", async () => {
+    const life = new ToolLife();
+    await life.service.open(CALLER, { model: SPEC.id, policy: "oneclaw", system: null, tools: TOOLS, title: null, metadata: {} });
+    await life.send("go");
+    await life.say({ type: "text", text: "I look." });
+    await callEndedBy("content_filter", life, "fetch", "look");
+    expect([life.runs, life.openCalls, life.runtime.state.turn]).toEqual([[], [], null]);
+    expect(life.runtime.state.last_turn).toMatchObject({ status: "completed" });
   });
 
   test("that never answers is aborted at its deadline, and its later output is ignored", async () => {

@@ -40,6 +40,23 @@ export function judgeCall(
   return { kind: "server", tool: tool.runs, arguments: given, needs_approval: tool.needs_approval === true };
 }
 
+/** What becomes of a call that the limit of its reply cut off. */
+export const CUT_OFF_CALL: JudgedCall = {
+  kind: "invalid",
+  failure: "invalid_arguments",
+  output:
+    "Your reply reached its limit of length in the middle of this call, so it was not run. Write less before it, or make the call with smaller arguments, in several calls if need be.",
+};
+
+/**
+ * Whether the arguments of a reply's last call are not whole. Where the reply was cut off, arguments without a word count as cut, too:
+ * the call of a tool without parameters looks the same, and costs one more call.
+ */
+export function isUnfinished({ arguments: text }: Pick<ToolCallPart, "arguments">): boolean {
+  const given = parseArguments(text);
+  return given === null || Object.keys(given).length === 0;
+}
+
 const unknownTool = (name: string, tools: readonly ToolDefinition[]): string =>
   tools.length === 0
     ? `There is no tool ${name}: no tools are offered.`

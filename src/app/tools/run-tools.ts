@@ -14,7 +14,7 @@ import { toErrorName } from "../../lib/error-name";
 import type { ToolArtifact, ToolOutcome } from "../ports";
 import { buildToolResult } from "../request/build-items";
 import type { BodyText, SessionPorts } from "../session-ports";
-import { type JudgedCall, judgeCall } from "./judge-call";
+import { CUT_OFF_CALL, type JudgedCall, judgeCall } from "./judge-call";
 
 /** Calls at a time. An object has six connections at once, and the model needs one. */
 const AT_ONCE = 4;
@@ -79,7 +79,8 @@ async function runCall(live: LiveTools, call: OpenCall, ports: ToolPorts): Promi
   const part = findCall(call, ports);
   const startedAt = clock();
   // The arguments are gone: with others it would not be the call that the model made.
-  const outcome = part ? await runJudgedCall(judgeCall(part, content.readTools()), { live, call }, ports) : ARGUMENTS_GONE;
+  const judged = call.cut ? CUT_OFF_CALL : part && judgeCall(part, content.readTools());
+  const outcome = judged ? await runJudgedCall(judged, { live, call }, ports) : ARGUMENTS_GONE;
   if (outcome === "over" || outcome === "waits") return outcome;
   const ms = outcome === UNKNOWN_OUTCOME ? null : clock() - startedAt;
   const { result, bodies } = buildToolRun(call, { outcome, ms }, ports);

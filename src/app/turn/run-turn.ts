@@ -10,7 +10,7 @@ import type { FinishReason } from "../../domain/model-call";
 import { type BuiltItem, buildItem } from "../request/build-items";
 import { mayTryOtherModel, RetryBudget } from "../request/retry";
 import type { SessionPorts } from "../session-ports";
-import { type JudgedCall, judgeCall } from "../tools/judge-call";
+import { CUT_OFF_CALL, isUnfinished, type JudgedCall, judgeCall } from "../tools/judge-call";
 import { StepBudget } from "../tools/schema-check";
 import { listCandidates } from "./candidates";
 import type { LiveTurn } from "./live-turn";
@@ -63,14 +63,17 @@ function record(live: LiveTurn, ports: SessionPorts, answer: { finish: FinishRea
   const said = live.spoken.whole;
   const id = live.nameReply(ids);
   const reply = said.words.length > 0 ? buildItem({ id, kind: "assistant", parts: said.words, turn, at, model }, ids) : null;
-  const tools = said.calls.length > 0 ? ports.content.readTools() : [];
+  // What the provider's filter ended is not run.
+  const made = answer.finish === "content_filter" ? [] : said.calls;
+  const tools = made.length > 0 ? ports.content.readTools() : [];
   const budget = new StepBudget();
-  const calls = said.calls.map(({ call: part, thinking }, index): BuiltItem & { readonly judged: JudgedCall } => {
+  const calls = made.map(({ call: part, thinking }, index): BuiltItem & { readonly judged: JudgedCall } => {
     const tool = { execution: ids.newId("exe"), call_id: part.call_id, name: part.name };
     // Without words the first call begins the message, which has the reply's id.
     const named = reply === null && index === 0 ? { id } : {};
     const drafted = buildItem({ ...named, kind: "tool_call", parts: [...thinking, part], turn, at, tool, model }, ids);
-    return { ...drafted, judged: judgeCall(part, tools, budget) };
+    const isCut = answer.finish === "length" && index === made.length - 1 && isUnfinished(part);
+    return { ...drafted, judged: isCut ? CUT_OFF_CALL : judgeCall(part, tools, budget) };
   });
   const drafted = [...(reply ? [reply] : []), ...calls];
   const bodies = drafted.map((item) => item.body);
@@ -93,6 +96,7 @@ function record(live: LiveTurn, ports: SessionPorts, answer: { finish: FinishRea
 const toCalledTool = (item: NewItem, judged: JudgedCall): CalledTool => ({
   item,
   ...(judged.kind !== "client" && { server: true }),
+  ...(judged === CUT_OFF_CALL && { cut: true }),
   ...(judged.kind === "server" && judged.needs_approval && { needs_approval: true }),
 });
 
