@@ -45,6 +45,7 @@ export const turnFailureKind = z.enum([
   ...modelFailureKind.options,
   "cannot_fit",
   "round_limit",
+  "no_progress",
   "budget",
   "suspended",
   "storage_full",
@@ -80,7 +81,18 @@ export const finishReason = z.enum(["stop", "length", "tool_calls", "content_fil
 export const callOutcome = z.enum([
   ...finishReason.options,
   ...modelFailureKind.options,
-  ...(["cannot_fit", "round_limit", "budget", "suspended", "storage_full", "unknown_model", "crashed", "internal", "stale"] as const),
+  ...([
+    "cannot_fit",
+    "round_limit",
+    "no_progress",
+    "budget",
+    "suspended",
+    "storage_full",
+    "unknown_model",
+    "crashed",
+    "internal",
+    "stale",
+  ] as const),
 ]) satisfies z.ZodType<CallOutcome>;
 
 export const callPurpose = z.enum(CALL_PURPOSES);

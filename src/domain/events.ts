@@ -72,6 +72,7 @@ export type TurnFailureKind =
   | FailureKind
   | "cannot_fit"
   | "round_limit"
+  | "no_progress"
   | "budget"
   | "suspended"
   | "storage_full"

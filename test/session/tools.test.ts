@@ -216,6 +216,32 @@ describe("a tool that runs here", () => {
     expect(executions.at(-1)?.error_message).toContain("reached its limit of length");
   });
 
+  test.each([
+    ["is cut off by its limit again and again, each time elsewhere", "length", (n: number) => [`fetch|{"of":"${"x".repeat(n)}`]],
+    ["asks wrongly", "tool_calls", () => ["fetch|[1]"]],
+    ["goes to and fro between two calls that fail", "tool_calls", (n: number) => [n % 2 === 0 ? "fetch|[1]" : "unknown"]],
+  ] as const)("ends the turn, long before the policy's limit, where its model %s", async (_, finish, calls) => {
+    const life = new ToolLife();
+    await life.service.open(CALLER, { model: SPEC.id, policy: "oneclaw", system: null, tools: TOOLS, title: null, metadata: {} });
+    await life.send("go");
+    for (let n = 0; n < 20 && life.runtime.state.turn; n++) await callEndedBy(finish, life, ...calls(n));
+    expect(life.runtime.state.last_turn).toMatchObject({ status: "failed", failure: { kind: "no_progress" } });
+    expect(life.calls.length).toBeLessThanOrEqual(5);
+
+    await life.send("Try it without a tool.");
+    await life.answer("Done.");
+    expect(life.runtime.state.last_turn?.status).toBe("completed");
+  });
+
+  test("that fails otherwise each time, or succeeds in between, ends no turn", async () => {
+    const life = await calling("fetch");
+    for (let n = 0; n < 6; n++) {
+      await life.run(n).end({ output: n === 3 ? "found" : `error ${n % 3 === 0 ? n : "again"}`, failure: n === 3 ? null : "status" });
+      await call(life, "fetch");
+    }
+    expect(life.runtime.state.turn?.rounds).toBeGreaterThan(5);
+  });
+
   test("whose arguments are whole runs, though its reply reached its limit", async () => {
     const life = new ToolLife();
     await life.service.open(CALLER, { model: SPEC.id, policy: "oneclaw", system: null, tools: TOOLS, title: null, metadata: {} });

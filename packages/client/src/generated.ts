@@ -3022,7 +3022,7 @@ export interface components {
                 status: "completed" | "failed" | "stopped" | "interrupted";
                 failure: {
                     /** @enum {string} */
-                    kind: "overflow" | "output_cap" | "payload" | "rate_limit" | "quota" | "media" | "invalid_param" | "auth" | "refused" | "unavailable" | "timeout" | "aborted" | "cannot_fit" | "round_limit" | "budget" | "suspended" | "storage_full" | "unknown_model" | "crashed" | "internal";
+                    kind: "overflow" | "output_cap" | "payload" | "rate_limit" | "quota" | "media" | "invalid_param" | "auth" | "refused" | "unavailable" | "timeout" | "aborted" | "cannot_fit" | "round_limit" | "no_progress" | "budget" | "suspended" | "storage_full" | "unknown_model" | "crashed" | "internal";
                     /** @description The provider's HTTP status. Null if the provider did not answer */
                     status: number | null;
                     fit?: {
@@ -3817,7 +3817,7 @@ export interface components {
             finish: "stop" | "length" | "tool_calls" | "content_filter" | "other" | null;
             failure: {
                 /** @enum {string} */
-                kind: "overflow" | "output_cap" | "payload" | "rate_limit" | "quota" | "media" | "invalid_param" | "auth" | "refused" | "unavailable" | "timeout" | "aborted" | "cannot_fit" | "round_limit" | "budget" | "suspended" | "storage_full" | "unknown_model" | "crashed" | "internal";
+                kind: "overflow" | "output_cap" | "payload" | "rate_limit" | "quota" | "media" | "invalid_param" | "auth" | "refused" | "unavailable" | "timeout" | "aborted" | "cannot_fit" | "round_limit" | "no_progress" | "budget" | "suspended" | "storage_full" | "unknown_model" | "crashed" | "internal";
                 /** @description The provider's HTTP status. Null if the provider did not answer */
                 status: number | null;
                 fit?: {
@@ -4066,7 +4066,7 @@ export interface components {
             turn_id: string;
             model: string;
             /** @enum {string} */
-            reason: "overflow" | "output_cap" | "payload" | "rate_limit" | "quota" | "media" | "invalid_param" | "auth" | "refused" | "unavailable" | "timeout" | "aborted" | "cannot_fit" | "round_limit" | "budget" | "suspended" | "storage_full" | "unknown_model" | "crashed" | "internal";
+            reason: "overflow" | "output_cap" | "payload" | "rate_limit" | "quota" | "media" | "invalid_param" | "auth" | "refused" | "unavailable" | "timeout" | "aborted" | "cannot_fit" | "round_limit" | "no_progress" | "budget" | "suspended" | "storage_full" | "unknown_model" | "crashed" | "internal";
             wait_ms: number;
         };
         /** @description More text of the reply */
@@ -4221,7 +4221,7 @@ export interface components {
             turn_id: string;
             failure: {
                 /** @enum {string} */
-                kind: "overflow" | "output_cap" | "payload" | "rate_limit" | "quota" | "media" | "invalid_param" | "auth" | "refused" | "unavailable" | "timeout" | "aborted" | "cannot_fit" | "round_limit" | "budget" | "suspended" | "storage_full" | "unknown_model" | "crashed" | "internal";
+                kind: "overflow" | "output_cap" | "payload" | "rate_limit" | "quota" | "media" | "invalid_param" | "auth" | "refused" | "unavailable" | "timeout" | "aborted" | "cannot_fit" | "round_limit" | "no_progress" | "budget" | "suspended" | "storage_full" | "unknown_model" | "crashed" | "internal";
                 /** @description The provider's HTTP status. Null if the provider did not answer */
                 status: number | null;
                 fit?: {
@@ -5264,6 +5264,7 @@ export interface components {
                 [key: string]: unknown;
             };
             key?: string;
+            whole?: boolean;
         } & {
             [key: string]: unknown;
         };
@@ -5327,6 +5328,7 @@ export interface components {
                 [key: string]: unknown;
             };
             server?: boolean;
+            cut?: boolean;
         } & {
             [key: string]: unknown;
         };
@@ -6125,7 +6127,7 @@ export interface components {
                 model: string;
                 epoch: number;
                 /** @enum {string} */
-                outcome: "stop" | "length" | "tool_calls" | "content_filter" | "other" | "overflow" | "output_cap" | "payload" | "rate_limit" | "quota" | "media" | "invalid_param" | "auth" | "refused" | "unavailable" | "timeout" | "aborted" | "cannot_fit" | "round_limit" | "budget" | "suspended" | "storage_full" | "unknown_model" | "crashed" | "internal" | "stale";
+                outcome: "stop" | "length" | "tool_calls" | "content_filter" | "other" | "overflow" | "output_cap" | "payload" | "rate_limit" | "quota" | "media" | "invalid_param" | "auth" | "refused" | "unavailable" | "timeout" | "aborted" | "cannot_fit" | "round_limit" | "no_progress" | "budget" | "suspended" | "storage_full" | "unknown_model" | "crashed" | "internal" | "stale";
                 /** @description SHA-256 of the body that was sent, hexadecimal. Null if none was recorded */
                 digest: string | null;
             }[];
@@ -8369,7 +8371,7 @@ export interface components {
             /** @description This service's own estimate of the request before it was sent, unscaled */
             estimate: number;
             /** @enum {string} */
-            outcome: "stop" | "length" | "tool_calls" | "content_filter" | "other" | "overflow" | "output_cap" | "payload" | "rate_limit" | "quota" | "media" | "invalid_param" | "auth" | "refused" | "unavailable" | "timeout" | "aborted" | "cannot_fit" | "round_limit" | "budget" | "suspended" | "storage_full" | "unknown_model" | "crashed" | "internal" | "stale";
+            outcome: "stop" | "length" | "tool_calls" | "content_filter" | "other" | "overflow" | "output_cap" | "payload" | "rate_limit" | "quota" | "media" | "invalid_param" | "auth" | "refused" | "unavailable" | "timeout" | "aborted" | "cannot_fit" | "round_limit" | "no_progress" | "budget" | "suspended" | "storage_full" | "unknown_model" | "crashed" | "internal" | "stale";
             ms: number;
             /** @description Generation settings that were set and that this request left out, because the model cannot express them */
             left_out: string[];

@@ -36,6 +36,7 @@ const remedies: Readonly<Record<TurnFailureKind, Remedy>> = {
   /** The caller aborted the call, so nothing waits for it. */
   aborted: NOTHING,
   round_limit: NOTHING,
+  no_progress: NOTHING,
   /** Another model may cost less, but the client has to know that its budget is used up. */
   budget: NOTHING,
   suspended: NOTHING,

@@ -41,7 +41,7 @@ export function judgeCall(
 }
 
 /** What becomes of a call that the limit of its reply cut off. */
-export const CUT_OFF_CALL: JudgedCall = {
+export const CUT_OFF_CALL: Extract<JudgedCall, { kind: "invalid" }> = {
   kind: "invalid",
   failure: "invalid_arguments",
   output:

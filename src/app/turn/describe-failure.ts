@@ -19,6 +19,7 @@ const details: Readonly<Record<TurnFailureKind, string>> = {
   timeout: "The provider did not answer in time.",
   storage_full: "The session's storage is full, so the turn's output could not be recorded.",
   budget: "A budget is used up, so the model was not asked.",
+  no_progress: "The model made the same call of a tool three times, and it failed in the same way each time.",
   round_limit: "The model called tools in more rounds than the policy allows in one turn.",
   suspended: "The tenant was suspended before the answer was complete.",
   crashed: "The turn was interrupted by repeated crashes, and no attempts are left.",
@@ -35,6 +36,7 @@ const remedies: Partial<Readonly<Record<TurnFailureKind, string>>> = {
   auth: "Give the model a key that its provider accepts (PUT /v1/credentials/{name}, then set it as the model's credential) and retry the turn.",
   storage_full: "The session can be read, forked and erased.",
   budget: "Retry the turn when the budget's next period begins, or when its amount is raised (GET /v1/budgets).",
+  no_progress: "Send a message that helps the model, or change the tool. Where the reply's limit cut the calls off, raise it.",
   suspended: "Retry the turn when the tenant is served again.",
   unknown_model: "Set a model for the session and retry the turn.",
 };

@@ -5,6 +5,7 @@
  */
 import { toPolicy } from "../../context/policy-choice";
 import type { CalledTool, ModelCall } from "../../domain/commands";
+import type { TurnFailureKind } from "../../domain/events";
 import type { NewItem } from "../../domain/message";
 import type { FinishReason } from "../../domain/model-call";
 import { type BuiltItem, buildItem } from "../request/build-items";
@@ -16,6 +17,7 @@ import { listCandidates } from "./candidates";
 import type { LiveTurn } from "./live-turn";
 import type { RoomPorts } from "./make-room";
 import type { AnswerFailure } from "./recover-overflow";
+import { standsStill } from "./standstill";
 import { type AttemptResult, type FailedAttempt, recordFailedCall, tryModel } from "./try-model";
 
 /**
@@ -40,14 +42,17 @@ export async function runTurn(live: LiveTurn, ports: RoomPorts): Promise<void> {
 }
 
 /**
- * Why no model may be asked: storage is full, or the turn has reached the policy's limit of tool rounds. Null when a model may be asked.
+ * Why no model may be asked: storage is full, the turn has reached the policy's limit of tool rounds, or it makes no progress. Null when a
+ * model may be asked.
  */
-function whyNotAsked({ writer, storageIsFull }: SessionPorts): AnswerFailure | null {
-  const { turn, settings } = writer.state;
-  if (storageIsFull()) return { failure: { kind: "storage_full", status: null }, call: null };
-  const isAtLimit = (turn?.rounds ?? 0) >= toPolicy(settings.policy).tools.max_rounds;
-  return isAtLimit ? { failure: { kind: "round_limit", status: null }, call: null } : null;
+function whyNotAsked(ports: SessionPorts): AnswerFailure | null {
+  const { turn, settings } = ports.writer.state;
+  if (ports.storageIsFull()) return notAsked("storage_full");
+  if ((turn?.rounds ?? 0) >= toPolicy(settings.policy).tools.max_rounds) return notAsked("round_limit");
+  return standsStill(ports) ? notAsked("no_progress") : null;
 }
+
+const notAsked = (kind: TurnFailureKind): AnswerFailure => ({ failure: { kind, status: null }, call: null });
 
 const withCall = ({ failure }: AnswerFailure, call: ModelCall | null): AnswerFailure => ({ failure, call });
 

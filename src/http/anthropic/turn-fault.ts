@@ -35,6 +35,7 @@ const FAULTS: Readonly<Record<TurnFailureKind, readonly [ContentfulStatusCode, s
   auth: broken,
   storage_full: broken,
   round_limit: broken,
+  no_progress: broken,
   budget: [402, "billing_error"],
   suspended: broken,
   crashed: broken,

@@ -30,6 +30,7 @@ const FAULTS: Readonly<Record<TurnFailureKind, Row>> = {
   auth: broken("provider_unauthorized"),
   storage_full: broken("storage_full"),
   round_limit: broken("round_limit"),
+  no_progress: broken("no_progress"),
   budget: [402, "insufficient_quota", "insufficient_quota"],
   suspended: broken("tenant_suspended"),
   crashed: broken(null),
