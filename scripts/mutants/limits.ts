@@ -53,7 +53,7 @@ export const limits: readonly Mutant[] = [
     file: "src/app/slot-pool.ts",
     find: "if (pool.holds.size < before) shrinkTo(pool, pool.holds.size);",
     replace: "",
-    tests: SEEDS,
+    tests: METER,
   },
   {
     name: "a turn that does not run yet is granted a slot beyond the limit",
