@@ -92,4 +92,20 @@ export const providers: readonly Mutant[] = [
     replace: "",
     tests: [`${CONTRACT}/failures.test.ts`],
   },
+  {
+    name: "thinking that a model wants back with its calls is left out",
+    breaks: "a second round of tools is no dead end (docs/providers.md)",
+    file: "src/model/compatible-prompt.ts",
+    find: "takesBack: isOfCalls, thinkingOfCalls",
+    replace: "thinkingOfCalls",
+    tests: ["test/contract/one-provider.test.ts"],
+  },
+  {
+    name: "a call whose thinking is gone is sent without any",
+    breaks: "a history that another model made is no dead end (docs/providers.md)",
+    file: "src/model/sdk-prompt.ts",
+    find: "return text !== undefined && lacks ?",
+    replace: "return text === null && lacks ?",
+    tests: ["test/contract/one-provider.test.ts"],
+  },
 ];

@@ -19,7 +19,7 @@ interface ChatWire {
   send(built: BuiltRequest, signal: AbortSignal): Promise<Response>;
   /** Converts an answer that is not a stream to events. */
   readonly toEvents: ToEvents;
-  newDecoder(): ReplyDecoder;
+  newDecoder(model: ModelSpec): ReplyDecoder;
 }
 
 export function createChatCompletions(wire: ChatWire): ChatModel {
@@ -49,7 +49,7 @@ async function* runCall({ request, call, wire }: Call): AsyncGenerator<ModelStre
     reader = reply;
     signal.addEventListener("abort", close, { once: true });
     signal.throwIfAborted();
-    const decoder = wire.newDecoder();
+    const decoder = wire.newDecoder(request.model);
     while (!decoder.over) {
       const { done, value } = await reader.read();
       call.onAlive?.();

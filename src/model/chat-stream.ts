@@ -5,6 +5,7 @@
  * within a reply. Text that arrived in one read leaves as one chunk.
  */
 import type { ModelStreamPart } from "../app/ports";
+import type { ProviderMetadata } from "../domain/message";
 import type { CallUsage } from "../domain/model-call";
 import { CUT_OFF, toEventFailure } from "./call-failure";
 import { classifyFailure } from "./classify-failure";
@@ -26,6 +27,8 @@ interface DecoderOptions {
   readonly normalize?: (event: Json) => Json;
   /** The finish reason of a reply that ended with `[DONE]` and named none. When absent, such a reply counts as cut off. */
   readonly unsaidFinish?: string;
+  /** What thinking is kept with, because it goes back to its provider. Null or absent: nothing. */
+  readonly thinkingMark?: ProviderMetadata | null;
 }
 
 /** Decodes one reply. A single reader feeds it the bytes, in order. */
@@ -220,7 +223,10 @@ export class ReplyDecoder {
   #endRun(): void {
     const run = this.#run;
     this.#run = null;
-    if (run) this.#give(run.type, run.text.end());
+    if (!run) return;
+    this.#give(run.type, run.text.end());
+    const { thinkingMark } = this.#options;
+    if (thinkingMark && run.type === "reasoning") this.#out.push({ type: "reasoning", text: "", provider_metadata: thinkingMark });
   }
 
   #give(type: Said, text: string): void {

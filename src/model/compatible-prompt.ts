@@ -1,6 +1,6 @@
 /** Builds the prompt of a chat completion for any compatible endpoint. What the models wrote is sent back byte for byte. */
 import type { ModelRequest, ModelSpec } from "../app/ports";
-import { type ToolCallPart, thoughtSignature } from "../domain/message";
+import { type ProviderMetadata, type ToolCallPart, thoughtSignature } from "../domain/message";
 import { toGenerationOptions } from "./generation-options";
 import { type PromptRules, type SdkAssistantPart, type SdkCall, toSdkPrompt } from "./sdk-prompt";
 import { toWireName, WireIds } from "./wire-names";
@@ -11,13 +11,34 @@ import { toWireName, WireIds } from "./wire-names";
  */
 export const PROVIDER_NAME = "openaiCompatible";
 
+/** Marks thinking that goes back. It counts as signed: for the model that wrote it, and within the turn's own tokens. */
+const RETURNED: ProviderMetadata = { [PROVIDER_NAME]: {} };
+/** In place of the thinking of a call that has none (any more). An empty one counts as absent. */
+const NO_THINKING = ".";
+
+/**
+ * Models that refuse a call without the thinking that led to it, from the second round of tools on and in every later request
+ * (https://api-docs.deepseek.com/guides/thinking_mode, https://platform.moonshot.ai/docs/guide/use-kimi-k2-thinking-model). Others may refuse
+ * a field that they do not know.
+ */
+function returnsThinking({ provider, upstream_id, base_url, capabilities }: ModelSpec): boolean {
+  if (provider !== "openai-compatible" || capabilities?.reasoning === false) return false;
+  const host = base_url === null ? "" : (URL.parse(base_url)?.hostname ?? "");
+  return /(?:^|\/)(?:deepseek|kimi)/i.test(upstream_id) || /(?:^|\.)(?:deepseek\.com|moonshot\.(?:ai|cn))$/.test(host);
+}
+
+const isOfCalls: PromptRules["takesBack"] = (part, among) =>
+  part.provider_metadata?.[PROVIDER_NAME] !== undefined && among.some(({ type }) => type === "tool_call");
+
+/** What the thinking of a reply is kept with. Null: it does not go back. */
+export const markThinking = (model: ModelSpec): ProviderMetadata | null => (returnsThinking(model) ? RETURNED : null);
+
 const rules: PromptRules = {
   key: null,
   // Images and video are sent by URL.
   takesUrl: (mediaType) => /^(?:image|video)(?:\/|$)/.test(mediaType),
-  // Thinking is sent back only if it carries this provider's metadata: many endpoints refuse a `reasoning_content` that they
-  // did not sign.
-  takesBack: (part) => part.provider_metadata?.[PROVIDER_NAME] !== undefined,
+  // Many endpoints refuse a `reasoning_content`.
+  takesBack: () => false,
   toCall: (part, id) => toCall(part, { id, signed: false }),
   toName: toWireName,
   ids: null,
@@ -58,6 +79,7 @@ const readsSignatures = ({ upstream_id, base_url }: ModelSpec): boolean =>
 
 function rulesFor({ model }: ModelRequest): PromptRules {
   if (model.provider === "openai-chat") return { ...rules, userAtEnd: false, ids: new WireIds(OPENAI_ID_UNITS) };
+  if (returnsThinking(model)) return { ...rules, takesBack: isOfCalls, thinkingOfCalls: NO_THINKING };
   return readsSignatures(model) ? { ...rules, toCall: (part, id) => toCall(part, { id, signed: true }) } : rules;
 }
 

@@ -4,6 +4,7 @@ import { withKey } from "./call-failure";
 import { createChatCompletions } from "./chat-completions";
 import { buildChatRequest } from "./chat-request";
 import { ReplyDecoder } from "./chat-stream";
+import { markThinking } from "./compatible-prompt";
 import type { FetchFunction } from "./provider-link";
 import { setBearer } from "./providers";
 import { chatEvents } from "./whole-answers";
@@ -20,5 +21,5 @@ export const createOpenAiCompatibleModel = ({ credentials, fetch }: OpenAiCompat
     // Redirects are not followed: the key and the conversation must go to no address other than the configured one.
     send: ({ url, headers, body }, signal) => fetch(url, { method: "POST", headers, body, signal, redirect: "manual" }),
     toEvents: chatEvents,
-    newDecoder: () => new ReplyDecoder(),
+    newDecoder: (model) => new ReplyDecoder({ thinkingMark: markThinking(model) }),
   });

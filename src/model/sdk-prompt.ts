@@ -25,6 +25,8 @@ export interface PromptRules {
    * message.
    */
   readonly takesBack: (part: ReasoningPart, among: readonly Part[]) => boolean;
+  /** The thinking of calls that have none, where the provider refuses them without it. Absent: they are sent without. */
+  readonly thinkingOfCalls?: string;
   readonly toCall: (part: ToolCallPart, id: string) => SdkAssistantPart;
   /** Converts a name to one that the wire format accepts. */
   readonly toName: (name: string) => string;
@@ -136,7 +138,7 @@ class PromptBuild {
         );
       case "assistant": {
         this.rules.ids?.startResponse();
-        const content = withoutOpenThinking(message.parts.flatMap((part) => this.#assistantPart(part, message.parts)));
+        const content = this.#withThinking(withoutOpenThinking(message.parts.flatMap((part) => this.#assistantPart(part, message.parts))));
         // The reply was stopped before its first word. Providers refuse an empty assistant message.
         if (content.length === 0) return;
         if (this.rules.userInFront && this.messages.every(({ message: before }) => before.role === "system"))
@@ -158,6 +160,12 @@ class PromptBuild {
     const isOwn = this.messages.at(-1)?.message.role === "assistant";
     if ((userInFront && isUnsaid) || (userAtEnd && isOwn))
       this.#user([{ type: "text", text: NO_MESSAGE }], this.request.messages.length - 1);
+  }
+
+  #withThinking(content: SdkAssistantPart[]): SdkAssistantPart[] {
+    const { thinkingOfCalls: text } = this.rules;
+    const lacks = content.some(({ type }) => type === "tool-call") && !content.some(({ type }) => type === "reasoning");
+    return text !== undefined && lacks ? [{ type: "reasoning", text }, ...content] : content;
   }
 
   #reply(content: SdkAssistantPart[], place: number): void {

@@ -1,5 +1,6 @@
 /** Behaviour that only one provider has. */
 import { afterEach, describe, expect, it } from "vitest";
+import { z } from "zod";
 import { createChat } from "../support/stand-in/providers/openai/chat.ts";
 import { createResponses } from "../support/stand-in/providers/openai/responses.ts";
 import { startProvider } from "../support/stand-in/providers/provider-server.ts";
@@ -74,6 +75,51 @@ describe("OpenAI", () => {
       undefined,
       expect.objectContaining({ max_completion_tokens: 50 }),
     ]);
+  });
+});
+
+describe("a compatible model that wants its thinking back", () => {
+  const think = (text: string) => ({ type: "thinking", text }) as const;
+  const call = { type: "call", name: "lookup", arguments: '{"q":"a"}' } as const;
+  const wire = z.object({ messages: z.array(z.object({ reasoning_content: z.string().optional() })) });
+  const readSent = (bench: Bench, nth: number) =>
+    wire.parse(bench.standIn.log[nth]?.body).messages.map(({ reasoning_content }) => reasoning_content);
+
+  it("gets it with the calls that it led to, in its turn", async () => {
+    const bench = await open("openai-compatible");
+    bench.standIn.enqueue(
+      { blocks: [think("Perhaps "), think("here."), call] },
+      { blocks: [think("Or there."), call] },
+      { blocks: [say("Done.")] },
+    );
+    const all = [user("Look.")];
+    for (let round = 0; round < 2; round++) {
+      const chunks = await ask(bench, { messages: all });
+      all.push(assistant(...toParts(chunks)), toResults(findCalls(chunks)));
+    }
+    expect(joinText(await ask(bench, { messages: all }))).toBe("Done.");
+    expect(readSent(bench, 2)).toEqual([undefined, undefined, "Perhaps here.", undefined, "Or there.", undefined]);
+  });
+
+  it("is not refused a call whose thinking is gone, or that another model made", async () => {
+    const bench = await open("openai-compatible", "deepseek/deepseek-v4");
+    bench.standIn.enqueue({ blocks: [say("Done.")] });
+    const made = { type: "tool_call", call_id: "a", name: "lookup", arguments: "{}" } as const;
+    const messages = [user("Look."), assistant({ type: "reasoning", text: "unsigned" }, made), toResults([made]), user("And?")];
+    expect(joinText(await ask(bench, { messages }))).toBe("Done.");
+    expect(readSent(bench, 0)[2]).toBe(".");
+  });
+
+  it.each([
+    ["llama-4", true],
+    ["kimi-k3", false],
+  ])("is none where %s is asked, with reasoning %s", async (upstreamId, reasoning) => {
+    const bench = await open("openai-compatible", upstreamId);
+    bench.standIn.enqueue({ blocks: [say("Done.")] });
+    const made = { type: "tool_call", call_id: "a", name: "lookup", arguments: "{}" } as const;
+    const capabilities = { tools: true, images: true, files: true, reasoning };
+    await ask(bench, { messages: [user("Look."), assistant(made), toResults([made])], model: { ...bench.spec, capabilities } });
+    expect(readSent(bench, 0).filter((each) => each !== undefined)).toEqual([]);
   });
 });
 

@@ -20,6 +20,19 @@ export function refuseMessages(messages: readonly ChatMessage[], { mostCallId }:
   return null;
 }
 
+/** A call without the thinking that led to it, as Moonshot refuses it. */
+export function refuseThoughtless(messages: readonly ChatMessage[]): Refusal | null {
+  const place = messages.findIndex(
+    (message) =>
+      message.role === "assistant" &&
+      message.tool_calls !== undefined &&
+      !("reasoning_content" in message && message.reasoning_content?.trim()),
+  );
+  if (place < 0) return null;
+  const message = `thinking is enabled but reasoning_content is missing in assistant tool call message at index ${place}`;
+  return { status: 400, body: { error: { message, type: "invalid_request_error" } } };
+}
+
 interface At {
   readonly place: number;
   readonly messages: readonly ChatMessage[];

@@ -4,7 +4,7 @@ import { Ids } from "../mint.ts";
 import { type Accepted, type Dialect, isRefusal, type Received, type Refusal } from "../script.ts";
 import { findFault } from "../shape.ts";
 import { toFrame, toFrames, toWhole } from "./chat-events.ts";
-import { MOST_CALL_ID, refuseMessages } from "./chat-rules.ts";
+import { MOST_CALL_ID, refuseMessages, refuseThoughtless } from "./chat-rules.ts";
 import { type ChatBody, type ChatMessage, type ChatStyle, chatBody, readMessage } from "./chat-shape.ts";
 import { refuseAddress, refuseFault, refuseOverflow, refuseWith } from "./errors.ts";
 
@@ -12,6 +12,9 @@ export interface ChatLimits {
   readonly window: number;
   readonly style: ChatStyle;
 }
+
+/** Models that want the thinking back with the calls that it led to. */
+const RETURNS = /kimi|deepseek/;
 
 /** Models that think accept a cap under its newer name only, and the system prompt as role developer or system. */
 const THINKS = /^(?:o\d|gpt-[5-9])/;
@@ -60,6 +63,7 @@ function readRequest(received: Received, style: ChatStyle) {
   }
   const refusal =
     (style === "openai" ? refuseSettings(body) : null) ??
+    (RETURNS.test(body.model) ? refuseThoughtless(messages) : null) ??
     refuseMessages(messages, { mostCallId: style === "openai" ? MOST_CALL_ID : Number.POSITIVE_INFINITY });
   return refusal ?? { body, segments: [JSON.stringify(body.tools ?? []), ...messages.map((message) => JSON.stringify(message))] };
 }
