@@ -107,6 +107,13 @@ function readAll({ source, flags }: Regex, text: string): void {
   text.replaceAll(every, "");
 }
 
+/** Without a repetition that has no bound, an expression does the same work from each character on, at most. */
+const isUnbounded = ({ source }: Regex): boolean => /[*+]|,\}/.test(source);
+
+/** Of the recipes for an expression the first step tries every fourth, from another one on for each expression. */
+const choose = (recipes: readonly Recipe[], { source }: Regex): readonly Recipe[] =>
+  sized({ whole: recipes, small: recipes.filter((_, index) => (index + source.length) % 4 === 0 || recipes.length < 4) });
+
 /** The largest text, in characters. Quadratic work shows at 32,768 unless it is cheap; a megabyte shows that too, and what a stack cannot hold. */
 const MOST = sized({ whole: WHOLE, small: WHOLE / 32 });
 
@@ -128,12 +135,12 @@ describe("a regular expression", PATIENCE, () => {
     expect(Object.keys(SHORT).filter((name) => !names.includes(name))).toEqual([]);
   });
 
-  test.each(literals)("takes linear time: %s", (name, regex) => {
+  test.each(literals.filter(([, regex]) => isUnbounded(regex)))("takes linear time: %s", (name, regex) => {
     const work = (recipe: Recipe, size: number) => {
       const text = cook(recipe, size);
       return () => readAll(regex, text);
     };
-    expect(superlinear(recipesFor(regex.source), work, SHORT[name]?.most ?? MOST)).toBeNull();
+    expect(superlinear(choose(recipesFor(regex.source), regex), work, SHORT[name]?.most ?? MOST)).toBeNull();
   });
 });
 

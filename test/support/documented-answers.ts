@@ -1,5 +1,5 @@
 /** Checks responses against the published OpenAPI document: route, status, content type, headers, and the body by its schema. */
-import { type Schema, Validator } from "@cfworker/json-schema";
+import { DocumentSchemas } from "./document-schemas";
 
 interface Media {
   readonly schema: object;
@@ -65,10 +65,11 @@ export class DocumentedAnswers {
   readonly #seen = new Set<string>();
   readonly #components: Document["components"];
   readonly #routes: readonly Route[];
-  readonly #validators = new Map<object, Validator>();
+  readonly #schemas: DocumentSchemas;
 
   constructor(document: Document) {
     this.#components = document.components;
+    this.#schemas = new DocumentSchemas(document.components);
     this.#routes = Object.entries(document.paths).flatMap(([path, operations]) =>
       Object.entries(operations).map(([method, operation]) => ({
         name: `${method.toUpperCase()} ${path}`,
@@ -119,21 +120,13 @@ export class DocumentedAnswers {
     const documented = content[media.trim()];
     if (!documented) return [`the content type ${JSON.stringify(media)} is not documented`];
     if (method === "HEAD" || body === null || !media.endsWith("json")) return [];
-    const { valid, errors } = this.#findValidator(documented.schema).validate(body);
-    return valid ? [] : errors.slice(-3).map(({ instanceLocation, error }) => `${instanceLocation} ${error}`);
+    const faults = this.#schemas.findFaults(documented.schema, body);
+    return faults.slice(-3).map(({ instanceLocation, error }) => `${instanceLocation} ${error}`);
   }
 
   #resolve(response: DocumentedResponse | Reference | undefined): DocumentedResponse | undefined {
     if (!response || !("$ref" in response)) return response;
     return this.#components.responses?.[response.$ref.replace("#/components/responses/", "")];
-  }
-
-  #findValidator(schema: object): Validator {
-    const known = this.#validators.get(schema);
-    if (known) return known;
-    const made = new Validator({ ...schema, components: this.#components } as Schema, "2020-12", false);
-    this.#validators.set(schema, made);
-    return made;
   }
 }
 
