@@ -1,8 +1,8 @@
+import { globSync, readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
 import { AnswersReporter } from "./test/support/answers-reporter.ts";
-import { findDrawingTests } from "./test/support/drawing-tests.ts";
 import { keepFoldersInMemory } from "./test/support/memory-folders.ts";
 import { NEVER_ANSWERED } from "./test/support/never-answered.ts";
 import { SEEDED } from "./test/support/read-seed.ts";
@@ -53,8 +53,9 @@ const LATER = "test/acceptance/**";
 const OF_WORKERS = "test/workers/**/*.test.ts";
 const LATER_OF_WORKERS = "test/acceptance/workers/**/*.test.ts";
 
-/** The tests of which the first step tries a part. */
-const drawing = findDrawingTests("test").filter((file) => !file.startsWith("test/acceptance/"));
+/** The tests of which the first step tries a part (test/support/effort.ts). */
+const DRAWS = /support\/effort"|"\.\/test-seeds"/;
+const drawing = globSync("test/**/*.test.ts").filter((file) => DRAWS.test(readFileSync(file, "utf8")));
 const isOfWorkers = (file: string): boolean => file.startsWith("test/workers/");
 
 /** The second step has the tests of `test/acceptance` (docs/testing.md), and the whole of those that draw. */

@@ -160,7 +160,7 @@ const FEW_SEEDS = 50;
 
 const SIMULATE_USAGE = `Usage: npm run simulate -- [--seed N | --seeds N]
   --seed N   one run, with its whole story when it breaks an invariant
-  --seeds N  the first N runs (200)`;
+  --seeds N  the first N runs (24)`;
 
 /** The simulation runs inside vitest, which accepts no other options, so they are passed as variables. */
 function takeSeeds(args) {

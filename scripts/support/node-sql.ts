@@ -17,21 +17,36 @@ export interface NodeSql extends Sql {
   close(): void;
 }
 
+/** The statements of a database, each prepared once. */
+export class PreparedStatements {
+  readonly #known = new Map<string, StatementSync>();
+  readonly #database: DatabaseSync;
+
+  constructor(database: DatabaseSync) {
+    this.#database = database;
+  }
+
+  prepare(query: string): StatementSync {
+    const known = this.#known.get(query);
+    if (known) return known;
+    const statement = this.#database.prepare(query);
+    this.#known.set(query, statement);
+    return statement;
+  }
+
+  clear(): void {
+    this.#known.clear();
+  }
+}
+
 export function createNodeSql({ maxPages = null, path }: NodeSqlOptions = {}): NodeSql {
   const database = new DatabaseSync(path ?? ":memory:");
   if (path !== undefined) database.exec("PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 1000");
   if (maxPages !== null) database.exec(`PRAGMA max_page_count = ${maxPages}`);
-  const prepared = new Map<string, StatementSync>();
+  const prepared = new PreparedStatements(database);
   let depth = 0;
 
-  const prepare = (query: string): StatementSync => {
-    const known = prepared.get(query);
-    if (known) return known;
-    const statement = database.prepare(query);
-    prepared.set(query, statement);
-    return statement;
-  };
-  const all = <Row extends SqlRow>(query: string, ...params: SqlValue[]): Row[] => prepare(query).all(...params) as Row[];
+  const all = <Row extends SqlRow>(query: string, ...params: SqlValue[]): Row[] => prepared.prepare(query).all(...params) as Row[];
   const transaction = <T>(work: () => T): T => {
     const name = `nested_${depth}`;
     database.exec(`SAVEPOINT ${name}`);

@@ -125,7 +125,7 @@ export type ModelStreamPart =
   | ({ readonly type: "reasoning" } & BlockDelta)
   | { readonly type: "tool_call"; readonly call: ToolCallPart }
   /** What the provider has counted so far. */
-  | { readonly type: "usage"; readonly usage: CallUsage | null }
+  | { readonly type: "usage"; readonly usage: CallUsage }
   | { readonly type: "finish"; readonly finish: FinishReason; readonly usage: CallUsage | null }
   | { readonly type: "failure"; readonly failure: ModelFailure };
 

@@ -78,22 +78,7 @@ export const turnStatus = z.enum(["completed", "failed", "stopped", "interrupted
 
 export const finishReason = z.enum(["stop", "length", "tool_calls", "content_filter", "other"]) satisfies z.ZodType<FinishReason>;
 
-export const callOutcome = z.enum([
-  ...finishReason.options,
-  ...modelFailureKind.options,
-  ...([
-    "cannot_fit",
-    "round_limit",
-    "no_progress",
-    "budget",
-    "suspended",
-    "storage_full",
-    "unknown_model",
-    "crashed",
-    "internal",
-    "stale",
-  ] as const),
-]) satisfies z.ZodType<CallOutcome>;
+export const callOutcome = z.enum([...finishReason.options, ...turnFailureKind.options, "stale"]) satisfies z.ZodType<CallOutcome>;
 
 export const callPurpose = z.enum(CALL_PURPOSES);
 export const callSource = z.enum(["turn", "context_compaction", "title", "comparison"]) satisfies z.ZodType<UsageSource>;

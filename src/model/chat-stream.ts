@@ -104,8 +104,8 @@ export class ReplyDecoder {
     const out = this.#out;
     this.#out = [];
     // Some endpoints count in each chunk, so that a reply that is stopped has a count, too.
-    if (this.#usage !== this.#counted && this.#finish === null && !this.#ended && !this.over)
-      out.push({ type: "usage", usage: this.#usage });
+    const usage = this.#usage === this.#counted ? null : this.#usage;
+    if (usage && this.#finish === null && !this.#ended && !this.over) out.push({ type: "usage", usage });
     this.#counted = this.#usage;
     return out;
   }

@@ -44,7 +44,7 @@ interface Found {
  * (OpenRouter, Databricks). A text in none of these shapes is itself the message.
  */
 export function describeError(text: string): ProviderError {
-  const parsed = parse(text);
+  const parsed = parseOrNull(text);
   const found: Found = { code: null, type: null, texts: [], values: 0 };
   if (parsed !== null) collect(parsed, found, 0);
   const message = found.texts.length > 0 ? found.texts.join(". ") : text;
@@ -70,7 +70,7 @@ function collectField(key: string, value: unknown, { found, depth }: { readonly 
 
 function collectText(text: string, found: Found, depth: number): void {
   const start = text.search(/[{[]/);
-  const inner = start >= 0 ? parse(text.slice(start)) : null;
+  const inner = start >= 0 ? parseOrNull(text.slice(start)) : null;
   if (start !== 0 || inner === null) found.texts.push(text);
   if (inner !== null) collect(inner, found, depth + 1);
 }
@@ -94,7 +94,8 @@ const asType = (value: unknown, before: string | null): string | null => {
   return before === null || GENERAL_TYPE.test(before) ? type : before;
 };
 
-function parse(text: string): unknown {
+/** Null for a text that is no JSON. */
+export function parseOrNull(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

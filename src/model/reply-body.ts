@@ -4,7 +4,7 @@
  */
 import type { ModelFailure } from "../app/ports";
 import { toAnsweredFailure } from "./call-failure";
-import { type ByteReader, readErrorText, readStart } from "./error-body";
+import { type ByteReader, parseOrNull, readErrorText, readStart } from "./error-body";
 import type { ToEvents } from "./whole-answers";
 
 /** Maximum length of a whole answer, in UTF-16 units: the same as for one line of a stream. */
@@ -30,7 +30,7 @@ export async function openReplyStream(response: Response, opening: Opening): Pro
   const reader = await untilFirstBytes(response.body.getReader(), opening);
   if (!reader.isDocument) return reader;
   const text = await readStart(reader, signal, MAX_WHOLE_UNITS);
-  const events = toEvents(parseJson(text));
+  const events = toEvents(parseOrNull(text));
   return events ? readEvents(events) : toAnsweredFailure(response, text);
 }
 
@@ -104,12 +104,4 @@ function readEvents(events: readonly object[]): ReplyReader {
   const lines = [...events.map((event) => JSON.stringify(event)), "[DONE]"].map((data) => `data: ${data}\n\n`);
   const ended = { read: async () => ({ done: true, value: undefined }) as const, cancel: async () => {} };
   return new ReplyReader(utf8.encode(lines.join("")), ended);
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }

@@ -110,11 +110,15 @@ class ToolLife extends Life {
 /** A turn whose model called these tools in one reply. */
 const calling = (...names: readonly string[]): Promise<ToolLife> => calledBy(new ToolLife(), ...names);
 
-async function calledBy(life: ToolLife, ...names: readonly string[]): Promise<ToolLife> {
+async function asked(life: ToolLife): Promise<ToolLife> {
   await life.service.open(CALLER, { model: SPEC.id, policy: "oneclaw", system: null, tools: TOOLS, title: null, metadata: {} });
   await settle();
   await life.send("go");
-  await call(life, ...names);
+  return life;
+}
+
+async function calledBy(life: ToolLife, ...names: readonly string[]): Promise<ToolLife> {
+  await call(await asked(life), ...names);
   return life;
 }
 
@@ -200,9 +204,7 @@ describe("a tool that runs here", () => {
     ["before its first argument, as a provider writes it", "fetch|{}"],
     ["and a client would have run it", "look|"],
   ])("that the reply's limit cut off %s is not run, also in another life of its object, and the model is told so", async (_, cut) => {
-    const life = new ToolLife();
-    await life.service.open(CALLER, { model: SPEC.id, policy: "oneclaw", system: null, tools: TOOLS, title: null, metadata: {} });
-    await life.send("go");
+    const life = await asked(new ToolLife());
     await callEndedBy("length", life, "fetch", cut);
     const next = await life.next(2);
     ringAlarm(next.runtime);
@@ -221,9 +223,7 @@ describe("a tool that runs here", () => {
     ["asks wrongly", "tool_calls", () => ["fetch|[1]"]],
     ["goes to and fro between two calls that fail", "tool_calls", (n: number) => [n % 2 === 0 ? "fetch|[1]" : "unknown"]],
   ] as const)("ends the turn, long before the policy's limit, where its model %s", async (_, finish, calls) => {
-    const life = new ToolLife();
-    await life.service.open(CALLER, { model: SPEC.id, policy: "oneclaw", system: null, tools: TOOLS, title: null, metadata: {} });
-    await life.send("go");
+    const life = await asked(new ToolLife());
     for (let n = 0; n < 20 && life.runtime.state.turn; n++) await callEndedBy(finish, life, ...calls(n));
     expect(life.runtime.state.last_turn).toMatchObject({ status: "failed", failure: { kind: "no_progress" } });
     expect(life.calls.length).toBeLessThanOrEqual(5);
@@ -243,17 +243,13 @@ describe("a tool that runs here", () => {
   });
 
   test("whose arguments are whole runs, though its reply reached its limit", async () => {
-    const life = new ToolLife();
-    await life.service.open(CALLER, { model: SPEC.id, policy: "oneclaw", system: null, tools: TOOLS, title: null, metadata: {} });
-    await life.send("go");
+    const life = await asked(new ToolLife());
     await callEndedBy("length", life, "fetch|{}", 'fetch|{"of":"1"}');
     expect(life.runs.map(({ request }) => request.arguments)).toEqual([{}, { of: "1" }]);
   });
 
   test("is not run where the provider's filter ended the reply, and the turn ends with that", async () => {
-    const life = new ToolLife();
-    await life.service.open(CALLER, { model: SPEC.id, policy: "oneclaw", system: null, tools: TOOLS, title: null, metadata: {} });
-    await life.send("go");
+    const life = await asked(new ToolLife());
     await life.say({ type: "text", text: "I look." });
     await callEndedBy("content_filter", life, "fetch", "look");
     expect([life.runs, life.openCalls, life.runtime.state.turn]).toEqual([[], [], null]);

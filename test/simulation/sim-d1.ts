@@ -4,7 +4,8 @@
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { DatabaseSync, type StatementSync } from "node:sqlite";
+import { DatabaseSync } from "node:sqlite";
+import { PreparedStatements } from "../../scripts/support/node-sql";
 import { TABLES } from "../../src/read-model/store";
 import { LEFT_OF_ERASED } from "../read-model/rows";
 import type { Scheduler, Scope } from "./scheduler";
@@ -41,7 +42,7 @@ const MIGRATIONS = join(import.meta.dirname, "../../migrations");
 
 export class SimD1 {
   readonly #database = new DatabaseSync(":memory:");
-  readonly #statements = new Map<string, StatementSync>();
+  readonly #statements = new PreparedStatements(this.#database);
 
   constructor() {
     const files = readdirSync(MIGRATIONS).filter((name) => name.endsWith(".sql"));
@@ -112,8 +113,7 @@ export class SimD1 {
   }
 
   #run(sql: string, params: readonly Param[]): BatchResult {
-    const statement = this.#statements.get(sql) ?? this.#database.prepare(sql);
-    this.#statements.set(sql, statement);
+    const statement = this.#statements.prepare(sql);
     if (!/^\s*(SELECT|WITH)\b/i.test(sql)) return { results: [], meta: { changes: Number(statement.run(...params).changes) } };
     return { results: statement.all(...params), meta: { changes: 0 } };
   }

@@ -1,20 +1,15 @@
 /** A tenant's database in memory, over Node's own SQLite. */
-import { DatabaseSync, type StatementSync } from "node:sqlite";
-import { readUsedBytes } from "../../scripts/support/node-sql";
+import { DatabaseSync } from "node:sqlite";
+import { PreparedStatements, readUsedBytes } from "../../scripts/support/node-sql";
 import type { SqlRow, SqlValue } from "../../src/lib/sql-row";
 import type { SyncSql } from "../../src/lib/sync-sql";
 import { migrateTenant } from "../../src/tenant/core/tenant-schema";
 
 export function createEmptySql(database = new DatabaseSync(":memory:")): SyncSql {
-  const statements = new Map<string, StatementSync>();
-  const prepare = (text: string): StatementSync => {
-    const statement = statements.get(text) ?? database.prepare(text);
-    statements.set(text, statement);
-    return statement;
-  };
+  const prepared = new PreparedStatements(database);
   return {
     usedBytes: () => readUsedBytes(database),
-    rows: <Row extends SqlRow>(statement: string, ...params: SqlValue[]) => prepare(statement).all(...params) as Row[],
+    rows: <Row extends SqlRow>(statement: string, ...params: SqlValue[]) => prepared.prepare(statement).all(...params) as Row[],
     transaction: (body) => {
       database.exec("BEGIN");
       try {
