@@ -155,8 +155,31 @@ const listFiles = (state: string): readonly string[] =>
     .filter((entry) => entry.isFile())
     .map((file) => join(file.parentPath, file.name));
 
-/** A file may go while others are read: the server ends a database's log with it. */
-const readIfThere = (path: string): Buffer => (existsSync(path) ? readFileSync(path) : Buffer.alloc(0));
+/** The server deletes files while a test reads others: a database's log, and the database of an object that holds nothing. */
+function ifThere<Found>(path: string, gone: Found, read: (path: string) => Found): Found {
+  try {
+    return read(path);
+  } catch (error) {
+    if (existsSync(path)) throw error;
+    return gone;
+  }
+}
+
+/** The tables of a database of which a row has a value that `isFound` knows. */
+function findTables(path: string, isFound: (value: unknown) => boolean): readonly string[] {
+  const database = new DatabaseSync(path, { readOnly: true, timeout: LOCKED_MS });
+  try {
+    const tables = database.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all();
+    const names = tables.map(({ name }) => String(name));
+    return names.filter((name) => {
+      const rows = database.prepare(`SELECT * FROM "${name}"`);
+      rows.setReadBigInts(true);
+      return rows.all().some((row) => Object.values(row).some(isFound));
+    });
+  } finally {
+    database.close();
+  }
+}
 
 const isPacked = (value: Uint8Array): boolean => value[0] === 0x1f && value[1] === 0x8b;
 
@@ -185,27 +208,16 @@ export class Planter {
   /** The files below `state` of which a byte says it: databases, their write-ahead logs and blobs. `among`: those alone, if they still exist. */
   findInFiles(state: string, among?: readonly string[]): readonly string[] {
     const paths = among?.map((name) => join(state, name)) ?? listFiles(state);
-    return paths.filter((path) => this.#isIn(readIfThere(path))).map((path) => relative(state, path));
+    return paths.filter((path) => this.#isIn(ifThere(path, Buffer.alloc(0), readFileSync))).map((path) => relative(state, path));
   }
 
   /** The tables of which a row says it, as SQLite returns it. */
   findInTables(state: string): readonly string[] {
-    return listFiles(state)
-      .filter((path) => path.endsWith(".sqlite") && existsSync(path))
-      .flatMap((path) => {
-        const database = new DatabaseSync(path, { readOnly: true, timeout: LOCKED_MS });
-        try {
-          const tables = database.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all();
-          const holding = tables.filter(({ name }) => {
-            const rows = database.prepare(`SELECT * FROM "${String(name)}"`);
-            rows.setReadBigInts(true);
-            return rows.all().some((row) => Object.values(row).some((value) => this.#isInValue(value)));
-          });
-          return holding.map(({ name }) => `${relative(state, path)} ${String(name)}`);
-        } finally {
-          database.close();
-        }
-      });
+    const databases = listFiles(state).filter((path) => path.endsWith(".sqlite"));
+    return databases.flatMap((path) => {
+      const names = ifThere<readonly string[]>(path, [], () => findTables(path, (value) => this.#isInValue(value)));
+      return names.map((name) => `${relative(state, path)} ${name}`);
+    });
   }
 
   #isIn(bytes: Buffer): boolean {
