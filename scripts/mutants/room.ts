@@ -3,6 +3,22 @@ import type { Mutant } from "./mutant.ts";
 
 export const room: readonly Mutant[] = [
   {
+    name: "what the provider has counted of the system prompt is padded",
+    breaks: "a large system prompt leaves room for every message",
+    file: "src/context/budget.ts",
+    find: "  if (!fixed) return UNCOUNTED;",
+    replace: "  if (fixed !== undefined || !fixed) return UNCOUNTED;",
+    tests: ["test/session/large-fixed.test.ts"],
+  },
+  {
+    name: "an endpoint that cuts long requests without a word is tried",
+    breaks: "I6: a request is tried only where a refusal would be said",
+    file: "src/app/request/build-request.ts",
+    find: "context_window !== null && !quirks?.truncates_silently",
+    replace: "context_window !== null && quirks !== null",
+    tests: ["test/session/large-fixed.test.ts"],
+  },
+  {
     name: "the session's id in memory_query weighs nothing",
     breaks: "no request weighs more than it is counted for",
     file: "src/domain/state.ts",

@@ -6,6 +6,7 @@
 import type { Prices } from "../context/economy";
 import type { Generation } from "../context/generation";
 import type { ModelCapabilities, Provider } from "../context/model-input";
+import type { Quirks } from "../context/model-quirks";
 import type { ErasedUsage } from "../domain/erased-usage";
 import type { ByteFit, StoredEvent } from "../domain/events";
 import type { BodyId, CompactionId, ExecutionId, KeyId, NewId, SessionId, TenantId } from "../domain/ids";
@@ -36,6 +37,8 @@ export interface ModelSpec {
   readonly prices?: Prices;
   /** Absent when unknown: requests may then contain all of it. */
   readonly capabilities?: ModelCapabilities;
+  /** Where the endpoint differs from what is known of its kind (`quirksOf`). Absent: nowhere. */
+  readonly quirks?: Quirks;
   /** Reported tokens divided by estimated tokens, used until a session has learned its own ratio. Absent: 1. */
   readonly ratio?: number;
   /**

@@ -1,10 +1,10 @@
 /** The maximum size of a request, and the size of the next one. Every figure states its source. */
 import type { Reduced } from "../domain/compaction-events";
 import type { FitReport } from "../domain/events";
-import { ratioFor } from "../domain/learned-ratio";
+import { type CountedFixed, isSameFixed, ratioFor } from "../domain/learned-ratio";
 import type { ItemMeta } from "../domain/message";
 import type { Certainty } from "../domain/receipt";
-import { fixedTokens, isRecallOffered, recallToolTokens, type SessionState, type UsageAnchor } from "../domain/state";
+import { fixedTokens, isRecallOffered, recallToolTokens, type SessionState, type UsageAnchor, weighFixed } from "../domain/state";
 import { NO_RESULT_TOKENS, reducedWeights, signedTokens } from "../domain/view";
 import type { Prices } from "./economy";
 import { savedByWords } from "./media";
@@ -64,6 +64,28 @@ export const toSessionRatio = (state: SessionState, model: string): number => ra
 
 /** Factor from a raw estimate to its upper bound: the learned ratio, padded. */
 export const toPaddedRatio = (state: SessionState, model: string): number => toSessionRatio(state, model) * PADDING;
+
+interface Counted {
+  /** Tokens by which the fixed part's estimate exceeds the most that it can weigh. */
+  readonly tokens: number;
+  /** The same for the upper bound of its estimate. */
+  readonly padded: number;
+}
+
+const UNCOUNTED: Counted = { tokens: 0, padded: 0 };
+
+/** What the provider's counts take off an estimate of the fixed part: what was counted is not padded. */
+export function countedOff(state: SessionState, model: string): Counted {
+  const fixed = findCounted(state, model);
+  if (!fixed) return UNCOUNTED;
+  const tokens = fixed.tokens * toSessionRatio(state, model);
+  return { tokens: Math.max(0, tokens - fixed.most), padded: Math.max(0, tokens * PADDING - fixed.most) };
+}
+
+function findCounted(state: SessionState, model: string): CountedFixed | null {
+  const fixed = state.ratios.find((known) => known.model === model)?.fixed;
+  return fixed && isSameFixed(fixed, weighFixed(state)) ? fixed : null;
+}
 
 /** Raw estimate of the next request as the view is now. Reads running sums only. */
 export const rawViewTokens = (state: SessionState): number => fixedTokens(state) + viewTokens(state);
@@ -169,7 +191,7 @@ interface Measuring {
 
 function measureFrom(state: SessionState, { model, anchor, extra }: Measuring): Measure {
   const ratio = toSessionRatio(state, model);
-  if (!anchor) return estimated(0, (rawViewTokens(state) + extra) * ratio);
+  if (!anchor) return withCounted(estimated(0, (rawViewTokens(state) + extra) * ratio), countedOff(state, model));
   const head = addedInFront(state, anchor);
   const added = extra + addedTokens(state, anchor, (item) => itemTokens(state, item));
   if (added === 0 && head === 0) return { tokens: anchor.input + anchor.output, source: "reported", error_bound: 0 };
@@ -178,6 +200,12 @@ function measureFrom(state: SessionState, { model, anchor, extra }: Measuring): 
 
 /** The size of a text or a request that is only estimated, with the same bound as the estimated part of a request. */
 export const toEstimate = (tokens: number): Measure => estimated(0, tokens);
+
+function withCounted({ tokens, error_bound, source }: Measure, off: Counted): Measure {
+  if (off.padded === 0) return { tokens, error_bound, source };
+  const less = Math.floor(off.tokens);
+  return { tokens: tokens - less, error_bound: Math.max(0, error_bound - Math.floor(off.padded) + less), source: "mixed" };
+}
 
 /** `counted` tokens plus `guessed` ones, which may be negative. `uncertain`: how many of them are only estimated. */
 function estimated(counted: number, guessed: number, uncertain: number = Math.abs(guessed)): Measure {
@@ -196,7 +224,7 @@ export function measureAfter(
   model: string,
 ): Measure {
   const then = measureNext(after, model);
-  if (then.source !== "estimated") return then;
+  if (anchorFor(after, model, false)) return then;
   const stays = estimated(0, measured.tokens * (rawViewTokens(after) / Math.max(1, rawViewTokens(state))));
   const byChange = measureWithout(measured, measured.tokens - stays.tokens);
   return byChange.error_bound < stays.error_bound ? byChange : { ...stays, source: byChange.source };

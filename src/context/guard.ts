@@ -11,6 +11,7 @@ import type { ItemMeta } from "../domain/message";
 import { fixedTokens, type SessionState } from "../domain/state";
 import {
   assumeWindow,
+  countedOff,
   itemTokens,
   type Measure,
   measureNext,
@@ -27,14 +28,22 @@ import { viewGroups, weigh } from "./cut";
 import { dropRungs } from "./drop";
 import type { Group } from "./groups";
 import { buildImmediatePlan } from "./ladder";
-import type { Plan, PlanInput, Rung } from "./plan";
+import type { CompactPlan, Plan, PlanInput, Rung } from "./plan";
 import type { Policy } from "./policy";
 import { longest, reductionGain } from "./reductions";
 import { contentBytes, fixedBytes, itemBytes, MAX_CONTENT_BYTES, reducedBytes } from "./request-bytes";
 
 type GuardInput = Omit<PlanInput, "trigger" | "now" | "options">;
 
-export function planGuard(asked: GuardInput): Plan {
+/**
+ * `tight`: what to do before the request is tried nevertheless, where it fits unless the estimate is too low. Absent: it does not even fit
+ * then.
+ */
+type GuardPlan =
+  | Exclude<Plan, { kind: "cannot_fit" }>
+  | { readonly kind: "cannot_fit"; readonly fit: FitReport; readonly tight?: CompactPlan };
+
+export function planGuard(asked: GuardInput): GuardPlan {
   const { state, policy } = asked;
   const limits = assumeWindow(asked.limits, policy);
   const next = measureNext(state, limits.model);
@@ -45,7 +54,10 @@ export function planGuard(asked: GuardInput): Plan {
   const tokens = toUpperBound(next);
   if (tokens <= limit) return { kind: "none", reason: "fits", next };
   const worked = workOut({ state, limits, policy }, { limit, tokens });
-  if (worked.floor > limit) return { kind: "cannot_fit", fit: worked.report(limit) };
+  if (worked.floor > limit) {
+    const tight = worked.likely <= limit ? buildImmediatePlan("guard", { state, limits }, { next, rungs: worked.rungs() }) : null;
+    return { kind: "cannot_fit", fit: worked.report(limit), ...(tight && { tight }) };
+  }
   // Only the provider's last count says that the request does not fit, and nothing can leave. The request is sent: the provider counts
   // again or refuses.
   const rungs = worked.rungs();
@@ -57,7 +69,7 @@ export function planGuard(asked: GuardInput): Plan {
  * Keeps the request within the bound in bytes, which holds for every window: drops the oldest closed groups, then
  * shortens the longest results. Null when the request is small enough.
  */
-function planBytes({ state, limits, policy }: GuardInput, next: Measure): Plan | null {
+function planBytes({ state, limits, policy }: GuardInput, next: Measure): GuardPlan | null {
   const worked = workOutBytes({ state, limits, policy });
   if (!worked) return null;
   return worked.fit
@@ -157,8 +169,10 @@ export function weighRequest(asked: GuardInput): FitReport | null {
 interface WorkedOut {
   /** Computed on demand, because `floor` is read more often. */
   readonly rungs: () => readonly Rung[];
-  /** Planned tokens that stay after every rung. They are all estimated, because no provider's count holds for what stays. */
+  /** Upper bound of the tokens that stay after every rung. Only the fixed part of them may have been counted. */
   readonly floor: number;
+  /** The same without padding. */
+  readonly likely: number;
   readonly report: (limit: number) => FitReport;
 }
 
@@ -166,15 +180,16 @@ function workOut({ state, limits, policy }: GuardInput, by: { readonly limit: nu
   const [ratio, scale] = [toSessionRatio(state, limits.model), toPaddedRatio(state, limits.model)];
   const groups = viewGroups(state);
   const raw = rawViewTokens(state);
-  // After the change the anchor is void and everything is estimated, so both measures must come down.
+  const off = countedOff(state, limits.model);
+  // After the change the anchor is void, and everything but a counted fixed part is estimated, so both measures must come down.
   const offer = toPendingRecallTokens(state);
-  const weight = Math.max(by.tokens / scale, raw) + offer;
-  const going = oldest(state, keptLast(mayGo(groups), policy), weight - (by.limit * policy.guard_target_ratio) / scale);
+  const weight = Math.max((by.tokens + off.padded) / scale, raw) + offer;
+  const going = oldest(state, keptLast(mayGo(groups), policy), weight - (by.limit * policy.guard_target_ratio + off.padded) / scale);
   const left = raw + offer - going.reduce((sum, group) => sum + weigh(state, group), 0);
   const gone = new Set(going);
   const staying = groups.filter((group) => !gone.has(group)).flatMap((group) => group.items);
   const results = staying.filter((item) => item.kind === "tool_result");
-  const items = longest(state, results, (going.length > 0 ? left : weight) - by.limit / scale);
+  const items = longest(state, results, (going.length > 0 ? left : weight) - (by.limit + off.padded) / scale);
   const gain = reductionGain(state, items);
   const reason = "results alone are too large";
   const shorten: Rung = { rung: "shorten", items, chars: SHORTENED_CHARS, gain: Math.floor(gain * ratio), reason };
@@ -184,10 +199,12 @@ function workOut({ state, limits, policy }: GuardInput, by: { readonly limit: nu
   };
   // A change that frees less than the definition of `memory_query` weighs is useless.
   const helps = left - gain < raw;
-  const floor = Math.ceil(Math.min(raw, left - gain) * scale);
+  const least = Math.min(raw, left - gain);
+  const floor = Math.ceil(least * scale - off.padded);
   return {
     rungs: () => (helps ? rungs() : []),
     floor,
+    likely: Math.ceil(least * ratio - off.tokens),
     report: (limit) => ({ floor, limit, biggest: findBiggest(state, staying, scale) }),
   };
 }

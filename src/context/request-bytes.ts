@@ -5,8 +5,7 @@
  * request (`model/call-failure`).
  */
 import type { ItemMeta } from "../domain/message";
-import { offeredTools, type SessionState } from "../domain/state";
-import { askedSystem, generationTexts } from "../domain/turn-choices";
+import { type SessionState, weighFixed } from "../domain/state";
 import { jsonBytes } from "../lib/text-bytes";
 import { isReduced, itemTokens } from "./budget";
 import { inlineBytes } from "./media";
@@ -40,8 +39,7 @@ export const reducedBytes = (item: ItemMeta, tokens: number): number =>
 const wholeBytes = ({ kind, bytes }: ItemMeta): number => (kind === "tool_call" ? 2 * bytes : bytes);
 
 /** Bytes of the system prompt, the tools, the pins and the generation settings. */
-export const fixedBytes = (state: SessionState): number =>
-  [askedSystem(state), offeredTools(state), ...state.pins, ...generationTexts(state)].reduce((sum, text) => sum + (text?.bytes ?? 0), 0);
+export const fixedBytes = (state: SessionState): number => weighFixed(state).bytes;
 
 /** Bytes of content of the next request, or of one that ends with position `to`. */
 export function contentBytes(state: SessionState, to: number = Number.POSITIVE_INFINITY): number {

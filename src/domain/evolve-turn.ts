@@ -17,6 +17,7 @@ import {
   toTurnPhase,
   type UsageAnchor,
   unsettledExcept,
+  weighFixed,
 } from "./state";
 import { toTurnChoices } from "./turn-choices";
 import { toWeighedView } from "./view";
@@ -94,6 +95,7 @@ function finishCall(state: SessionState, event: EventOf<"ModelCallFinished">): S
       model: event.model,
       estimate: event.estimate,
       reported: usage.input,
+      fixed: ours ? weighFixed(state) : null,
       ...(event.ratio !== undefined && { start: event.ratio }),
     }),
     anchor: ours ? buildAnchor(state, event, usage) : state.anchor,

@@ -3,10 +3,25 @@ const RATIO_RATE = 0.2;
 const RATIO_MAX_STEP = 0.15;
 export const RATIO_BOUNDS = { min: 0.5, max: 2 } as const;
 
+/**
+ * What the provider's counts say about the part of a request that no compaction removes. `tokens` (raw estimate) and `bytes` tell whether
+ * the next request has the same one.
+ */
+export interface CountedFixed {
+  readonly tokens: number;
+  readonly bytes: number;
+  /** The most tokens that it can weigh. */
+  readonly most: number;
+  /** Raw estimate of the rest of the request that was counted. The smaller it was, the more exact is `most`. */
+  readonly beside: number;
+}
+
 export interface LearnedRatio {
   readonly model: string;
   /** Reported tokens divided by estimated tokens. */
   readonly value: number;
+  /** Absent: no count is known. */
+  readonly fixed?: CountedFixed;
   /** The ratio is the registry's, because none was learned yet. Set only while a request is measured, never stored. */
   readonly given?: true;
 }
@@ -18,20 +33,39 @@ const MAX_RATIOS = 8;
 export const ratioFor = (ratios: readonly LearnedRatio[], model: string): number =>
   ratios.find((known) => known.model === model)?.value ?? 1;
 
+type Weight = Pick<CountedFixed, "tokens" | "bytes">;
+
+/** A text weighs at least this share of its estimate (docs/estimates.md). */
+const LEAST_SHARE = 0.8;
+
 interface Heard {
   readonly model: string;
   readonly estimate: number;
   readonly reported: number;
+  /** The fixed part of the request, as it is estimated. Null when it has changed since the request was sent. */
+  readonly fixed: Weight | null;
   /** The initial ratio of a model without a learned one. Absent: 1. */
   readonly start?: number;
 }
 
 /** The ratios after one more request to `model` with the raw estimate `estimate` and the reported input `reported`, both in tokens. */
-export function learnFrom(ratios: readonly LearnedRatio[], { model, estimate, reported, start = 1 }: Heard): readonly LearnedRatio[] {
+export function learnFrom(ratios: readonly LearnedRatio[], heard: Heard): readonly LearnedRatio[] {
+  const { model, estimate, reported, start = 1 } = heard;
   const known = ratios.find((ratio) => ratio.model === model);
   const value = learnRatio(known?.value ?? start, estimate, reported);
-  return [{ model, value }, ...ratios.filter((known) => known.model !== model)].slice(0, MAX_RATIOS);
+  const fixed = learnFixed(known?.fixed ?? null, value, heard);
+  return [{ model, value, ...(fixed && { fixed }) }, ...ratios.filter((known) => known.model !== model)].slice(0, MAX_RATIOS);
 }
+
+/** What the fixed part weighs at most: the provider's count of a request, less the least that the rest of it can weigh. */
+function learnFixed(known: CountedFixed | null, ratio: number, { estimate, reported, fixed }: Heard): CountedFixed | null {
+  if (!fixed) return known;
+  const beside = Math.max(0, estimate - fixed.tokens);
+  if (known && isSameFixed(known, fixed) && known.beside <= beside) return known;
+  return { ...fixed, most: Math.max(0, Math.ceil(reported - beside * ratio * LEAST_SHARE)), beside };
+}
+
+export const isSameFixed = (one: Weight, other: Weight): boolean => one.tokens === other.tokens && one.bytes === other.bytes;
 
 /** The ratio after one more request with the raw estimate `estimate` and the reported input `reported`, both in tokens. */
 export function learnRatio(ratio: number, estimate: number, reported: number): number {

@@ -16,7 +16,7 @@ import type { SessionSchedule } from "./schedule-events";
 import { askedSystem, generationTexts } from "./turn-choices";
 
 /** Each snapshot stores this number, and a snapshot with another number is ignored. Raise it with any change of shape or meaning below. */
-export const STATE_VERSION = 1;
+export const STATE_VERSION = 2;
 
 export interface OpenCall {
   readonly execution: ExecutionId;
@@ -245,10 +245,17 @@ export const initialState: SessionState = {
 };
 
 /** Raw estimate of what no compaction removes: system prompt, tools, pins, the reply's schema, and `memory_query` where it is offered. */
-export function fixedTokens(state: SessionState): number {
-  const recall = isRecallOffered(state) ? recallToolTokens(state) : 0;
-  const texts = [askedSystem(state), offeredTools(state), ...state.pins, ...generationTexts(state)];
-  return texts.reduce((sum, text) => sum + (text?.tokens ?? 0), recall);
+export const fixedTokens = (state: SessionState): number =>
+  weighFixed(state).tokens + (isRecallOffered(state) ? recallToolTokens(state) : 0);
+
+/** The same without `memory_query`: raw estimate and bytes. */
+export function weighFixed(state: SessionState): { readonly tokens: number; readonly bytes: number } {
+  let [tokens, bytes] = [0, 0];
+  for (const text of [askedSystem(state), offeredTools(state), ...state.pins, ...generationTexts(state)]) {
+    tokens += text?.tokens ?? 0;
+    bytes += text?.bytes ?? 0;
+  }
+  return { tokens, bytes };
 }
 
 /** Raw weight of the definition of `memory_query` in a request (`context/recall-tool`), and what the session's id adds to it. */

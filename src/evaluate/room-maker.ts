@@ -83,7 +83,10 @@ export class RoomMaker {
     for (let round = 0; round < GUARD_ROUNDS; round++) {
       const plan = planGuard({ state: this.#room.session.state, limits: this.#room.limits, policy: this.#room.setup.policy });
       if (plan.kind === "none") return true;
-      if (plan.kind === "cannot_fit") return false;
+      if (plan.kind === "cannot_fit") {
+        if (plan.tight) this.#take(plan.tight);
+        return plan.tight !== undefined;
+      }
       this.#take(plan);
     }
     return plannedNext(this.#room.session.state, this.#room.limits.model) <= this.#limit;

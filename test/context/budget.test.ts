@@ -11,6 +11,7 @@ import {
   toReplyReserve,
   toRequestLimit,
   toSessionRatio,
+  toUpperBound,
 } from "../../src/context/budget";
 import { countMedia, estimateParts } from "../../src/context/item-tokens";
 import { toPolicy } from "../../src/context/policy-choice";
@@ -175,10 +176,46 @@ test("the running sum of the view is what a sum over all of it would be, whateve
   );
 });
 
+describe("what the provider has counted of the system prompt and tools", () => {
+  const system = { body: id("bod", 1), bytes: 4_000, tokens: 1_000 };
+  const counted = { tokens: 1_000, bytes: 4_000, most: 900, beside: 50 };
+  const knowing = (fixed: Partial<typeof counted> | null) =>
+    viewing(chat(2, 100), {
+      settings: { ...viewing([]).settings, system },
+      ratios: [{ model: MODEL, value: 1, ...(fixed && { fixed: { ...counted, ...fixed } }) }],
+    });
+  const upper = (state: SessionState) => toUpperBound(measureNext(state, MODEL));
+
+  test("is not padded, and nothing else is more exact for it", () => {
+    const [plain, known] = [knowing(null), knowing({})];
+    expect(upper(plain) - upper(known)).toBe(1_250 - 900);
+    expect(measureNext(known, MODEL)).toMatchObject({ source: "mixed", tokens: measureNext(plain, MODEL).tokens - 100 });
+  });
+
+  test.each([
+    ["another text", { bytes: 4_001 }],
+    ["another weight", { tokens: 1_001 }],
+    ["a count that says no more than the estimate", { most: 1_300 }],
+  ])("says nothing of %s", (_, change) => {
+    expect(measureNext(knowing(change), MODEL)).toEqual(measureNext(knowing(null), MODEL));
+  });
+
+  test("is learned from the request with the least beside it, and again where it changes", () => {
+    const heard = { model: MODEL, estimate: 1_100, reported: 1_000, fixed: { tokens: 1_000, bytes: 4_000 } };
+    const first = learnFrom([], heard);
+    expect(first[0]?.fixed).toEqual({ tokens: 1_000, bytes: 4_000, most: 922, beside: 100 });
+    const later = learnFrom(first, { ...heard, estimate: 3_000, reported: 2_900 });
+    expect(later[0]?.fixed).toEqual(first[0]?.fixed);
+    const other = learnFrom(later, { ...heard, estimate: 3_000, reported: 2_900, fixed: { tokens: 1_500, bytes: 6_000 } });
+    expect(other[0]?.fixed).toMatchObject({ tokens: 1_500, beside: 1_500 });
+    expect(learnFrom(other, { ...heard, fixed: null })[0]?.fixed).toEqual(other[0]?.fixed);
+  });
+});
+
 describe("the ratio", () => {
   test("of a model is remembered while others are asked", () => {
     const asked = ["a", "b", "a"].reduce<ReturnType<typeof learnFrom>>(
-      (known, model, n) => learnFrom(known, { model, estimate: 1_000, reported: n === 1 ? 500 : 1_500 }),
+      (known, model, n) => learnFrom(known, { model, estimate: 1_000, reported: n === 1 ? 500 : 1_500, fixed: null }),
       [],
     );
     expect(ratioFor(asked, "a")).toBeCloseTo(1.18);

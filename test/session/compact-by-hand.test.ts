@@ -252,9 +252,9 @@ describe("pins", () => {
   });
 
   test("that leave no room for a conversation are refused by name, though the system prompt weighs more", async () => {
-    const life = await newLife({ system: text("You", 220), spec: { ...ROOMY, context_window: 1_024, max_output: 64 } });
+    const life = await newLife({ system: text("You", 280), spec: { ...ROOMY, context_window: 1_024, max_output: 64 } });
 
-    const refused = await life.service.setPins(CALLER, [text("remember", 100), text("that", 100)]);
+    const refused = await life.service.setPins(CALLER, [text("remember", 150), text("that", 120)]);
 
     expect(refused).toMatchObject({ ok: false, error: { code: "invalid", field: "pins" } });
     expect(await readPins(life)).toEqual([]);

@@ -42,7 +42,7 @@ describe("the registry's ratio", () => {
 
     expect(calls(life)).toMatchObject([{ ratio: RATIO }]);
     expect(toSessionRatio(life.runtime.state, SPEC.id)).toBeCloseTo(RATIO, 2);
-    expect(life.runtime.state.ratios).toEqual([{ model: SPEC.id, value: expect.any(Number) }]);
+    expect(life.runtime.state.ratios).toEqual([{ model: SPEC.id, value: expect.any(Number), fixed: expect.anything() }]);
   });
 
   test("is in no stored state: a replay of the log, which asks no registry, comes to the same", async () => {

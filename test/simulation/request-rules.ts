@@ -1,9 +1,12 @@
 /** The rules for every request to a model (docs/invariants.md): complete exchange groups, within the window, growing at its end. */
 
 import type { ChatMessage, ModelRequest } from "../../src/app/ports";
-import { toModelLimits } from "../../src/app/request/build-request";
-import { toRequestLimit } from "../../src/context/budget";
+import { isWindowExact, toModelLimits } from "../../src/app/request/build-request";
+import { PADDING, toRequestLimit } from "../../src/context/budget";
+import { planGuard } from "../../src/context/guard";
+import { toPolicy } from "../../src/context/policy-choice";
 import { RECALL_TOOL } from "../../src/context/recall-tool";
+import { measuredFor } from "../../src/context/start-ratio";
 import { isRecallOffered, type SessionState } from "../../src/domain/state";
 import { countRequest } from "./count-tokens";
 import { SignedRules } from "./signed-rules";
@@ -31,6 +34,12 @@ export interface Owed {
 
 /** Tokens of a few messages' frames. A provider's count of a reply excludes the reply's frame; the reserve covers it. */
 const FRAMES = 16;
+
+/** Whether nothing can leave the view, and the request fits by its likely size alone. */
+function isLastTry(state: SessionState, model: ModelRequest["model"]): boolean {
+  const plan = planGuard({ state: measuredFor(state, model), limits: toModelLimits(model), policy: toPolicy(state.settings.policy) });
+  return isWindowExact(model) && plan.kind === "cannot_fit" && plan.tight?.rungs.length === 0;
+}
 
 export class RequestRules {
   readonly signed: SignedRules;
@@ -76,6 +85,7 @@ export class RequestRules {
     if (limit === null || window === null) return false;
     const most = request.maxOutput === null ? limit : Math.min(limit, window - request.maxOutput);
     if (tokens <= most + FRAMES) return false;
+    if (state && isLastTry(state, request.model) && tokens <= most * PADDING + FRAMES) return true;
     const anchor = state?.anchor ? `anchor ${JSON.stringify(state.anchor)}` : "no anchor";
     this.violations.report("I6", `${request.purpose} request of ${tokens} tokens, ${request.model.id} takes ${most}; ${anchor}`);
     return true;

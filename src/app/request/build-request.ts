@@ -1,5 +1,5 @@
 /** Builds a session's next request from the current view, for the model as the registry describes it. */
-import { assumeWindow, type ModelLimits, plannedNext, toRequestLimit } from "../../context/budget";
+import { assumeWindow, type ModelLimits, measureNext, toRequestLimit, toUpperBound } from "../../context/budget";
 import type { EpochChangeInput } from "../../context/epoch-change";
 import { buildChangeFromRungs } from "../../context/epoch-change";
 import type { GenerationField } from "../../context/generation";
@@ -80,13 +80,25 @@ export function fitRequest(ports: ChangePorts, spec: ModelSpec): Result<null, Tu
   for (let round = 0; round < GUARD_ROUNDS; round++) {
     const plan = planGuard({ state: writer.state, limits, policy });
     if (plan.kind === "none") return ok(null);
-    if (plan.kind === "cannot_fit") return err({ kind: "cannot_fit", status: null, fit: plan.fit });
+    if (plan.kind === "cannot_fit") {
+      if (!plan.tight || !isWindowExact(spec)) return err({ kind: "cannot_fit", status: null, fit: plan.fit });
+      applyRungs(plan.tight, { trigger: "guard", limits }, ports);
+      return ok(null);
+    }
     if (!applyRungs(plan, { trigger: "guard", limits }, ports)) break;
   }
-  const tokens = plannedNext(writer.state, spec.id);
-  const limit = toRequestLimit(toAssumedLimits(spec, policy)) ?? tokens;
-  return tokens <= limit ? ok(null) : err({ kind: "cannot_fit", status: null, fit: { floor: tokens, limit, biggest: [] } });
+  const next = measureNext(writer.state, spec.id);
+  const floor = toUpperBound(next);
+  const limit = toRequestLimit(toAssumedLimits(spec, policy)) ?? floor;
+  const fits = (isWindowExact(spec) ? next.tokens : floor) <= limit;
+  return fits ? ok(null) : err({ kind: "cannot_fit", status: null, fit: { floor, limit, biggest: [] } });
 }
+
+/**
+ * Whether a request that does not fit by the upper bound of its estimate may be tried: the registry knows the window, and the endpoint
+ * refuses what exceeds it.
+ */
+export const isWindowExact = ({ context_window, quirks }: ModelSpec): boolean => context_window !== null && !quirks?.truncates_silently;
 
 interface Applying {
   readonly trigger: CompactionTrigger;

@@ -2,7 +2,7 @@
  * Caps on reply length that models were found to accept, where the registry says more. The cap shrinks, never the history. A cap is kept
  * for the life of the object, unless only this request's size caused it; then it holds for this answer.
  */
-import { plannedNext } from "../../context/budget";
+import { measureNext, plannedNext, toReplyReserve, toUpperBound } from "../../context/budget";
 import type { Provider } from "../../context/model-input";
 import type { SessionState } from "../../domain/state";
 import type { ModelFailure, ModelSpec } from "../ports";
@@ -41,7 +41,14 @@ export function askedLength(found: number | null, { spec, state, most }: Asking)
   const ours = found ?? (WANTS_LENGTH.has(spec.provider) ? spec.max_output : null);
   const cap = most === undefined ? ours : Math.min(most, ours ?? spec.max_output);
   if (cap === null || spec.context_window === null) return cap;
-  return Math.max(1, Math.min(cap, spec.context_window - plannedNext(state, spec.id)));
+  return Math.max(1, Math.min(cap, leftOfWindow(state, spec, spec.context_window)));
+}
+
+/** A request that is tried although it fits by its likely size alone has the reserve for its reply. */
+function leftOfWindow(state: SessionState, { id, max_output }: ModelSpec, window: number): number {
+  const next = measureNext(state, id);
+  const reserve = toReplyReserve({ window, maxOutput: max_output });
+  return Math.max(window - toUpperBound(next), Math.min(reserve, window - next.tokens));
 }
 
 /** A cap that nearly fills the window together with its request is what the request left, not a limit of the model. */

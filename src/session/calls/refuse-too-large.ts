@@ -1,7 +1,7 @@
 /** Refuses system prompts, tools, schemas of replies and pins that leave no room for a conversation: every request carries them, whatever is compacted. */
 
 import type { ModelSpec } from "../../app/ports";
-import { toAssumedLimits } from "../../app/request/build-request";
+import { isWindowExact, toAssumedLimits } from "../../app/request/build-request";
 import type { Outcome } from "../../app/session-api";
 import { PADDING, toRequestLimit } from "../../context/budget";
 import { toPolicy } from "../../context/policy-choice";
@@ -23,7 +23,8 @@ interface Fixed extends FixedTexts {
 
 /**
  * Checks before anything is stored. The refusal names the field that changed, or the heaviest when several may have. An
- * unknown window counts as what the policy assumes, as in every turn.
+ * unknown window counts as what the policy assumes, as in every turn. What fits by its likely size is accepted where a request of that size
+ * may be tried.
  */
 export function refuseTooLarge(
   spec: ModelSpec,
@@ -32,7 +33,10 @@ export function refuseTooLarge(
 ): Outcome<never> | null {
   const limit = toRequestLimit(toAssumedLimits(spec, toPolicy(policy)));
   if (limit === null) return null;
-  const weights = { system: planned([system]), tools: planned([tools]), generation: planned([generation]), pins: planned(pins) };
+  const padding = isWindowExact(spec) ? 1 : PADDING;
+  const weigh = (texts: readonly (TextRef | null)[]): number =>
+    Math.ceil(texts.reduce((sum, text) => sum + (text?.tokens ?? 0), 0) * padding);
+  const weights = { system: weigh([system]), tools: weigh([tools]), generation: weigh([generation]), pins: weigh(pins) };
   const all = weights.system + weights.tools + weights.generation + weights.pins;
   if (all < limit) return null;
   const fields = ["system", "tools", "generation", "pins"] as const;
@@ -40,6 +44,3 @@ export function refuseTooLarge(
   const detail = `about ${weights[field]} tokens of ${all} that every request carries, and ${spec.id} takes requests of ${limit}`;
   return err({ code: "invalid", field, detail });
 }
-
-const planned = (texts: readonly (TextRef | null)[]): number =>
-  Math.ceil(texts.reduce((sum, text) => sum + (text?.tokens ?? 0), 0) * PADDING);

@@ -1,0 +1,4 @@
+/** Placeholder. */
+export interface Quirks {
+  readonly truncates_silently?: boolean;
+}
