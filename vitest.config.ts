@@ -53,6 +53,13 @@ const LATER = "test/acceptance/**";
 const OF_WORKERS = "test/workers/**/*.test.ts";
 const LATER_OF_WORKERS = "test/acceptance/workers/**/*.test.ts";
 
+/**
+ * Vitest calls it an error when background work of the Worker logs a line while the test file ends: the line was on its way, and is lost. It
+ * says nothing about the tests.
+ */
+const isLateLine = ({ name, message }: { readonly name?: string; readonly message: string }): boolean =>
+  name === "EnvironmentTeardownError" && message.includes("onUserConsoleLog");
+
 /** The tests of which the first step tries a part (test/support/effort.ts). */
 const DRAWS = /support\/effort"|"\.\/test-seeds"/;
 const drawing = globSync("test/**/*.test.ts").filter((file) => DRAWS.test(readFileSync(file, "utf8")));
@@ -62,6 +69,7 @@ const isOfWorkers = (file: string): boolean => file.startsWith("test/workers/");
 export default defineConfig({
   test: {
     silent: "passed-only",
+    onUnhandledError: (error) => !isLateLine(error),
     reporters: [
       "default",
       new AnswersReporter({ worker: ["workers", "acceptance-workers"], layer: "node", exempt: NEVER_ANSWERED }),
