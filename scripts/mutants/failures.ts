@@ -79,7 +79,7 @@ export const failures: readonly Mutant[] = [
     name: "a named length goes beyond the window",
     breaks: "I6: request and reply together are within the window",
     file: "src/app/request/reply-caps.ts",
-    find: "Math.min(cap, spec.context_window - plannedNext(state, spec.id))",
+    find: "Math.min(cap, leftOfWindow(state, spec, spec.context_window))",
     replace: "cap",
     tests: ["test/session/retries.test.ts"],
     seeds: 400,
