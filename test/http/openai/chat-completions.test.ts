@@ -367,10 +367,22 @@ describe("two at once", () => {
   it("wait in line, and the same request is taken once", async () => {
     await ask([user("a")]);
     const more = [user("a"), said("echo 1")];
-    const [one, same, other] = await Promise.all([ask([...more, user("b")]), ask([...more, user("b")]), ask([user("c")])]);
+    const held = Promise.withResolvers<void>();
+    const { waitForTurn } = chat.life.service;
+    const waits = vi.spyOn(chat.life.service, "waitForTurn").mockImplementation(async (...args) => {
+      await held.promise;
+      return waitForTurn(...args);
+    });
+    // No answer arrives before all three are asked: a client that repeats an answered request asks for another answer.
+    const first = ask([...more, user("b")]);
+    await expect.poll(() => waits.mock.calls.length).toBe(1);
+    const others = [ask([...more, user("b")]), ask([user("c")])];
+    await expect.poll(() => waits.mock.calls.length).toBe(3);
+    held.resolve();
+    const [one, same, other] = await Promise.all([first, ...others]);
 
-    expect(same.choices).toEqual(one.choices);
-    expect(other.choices[0]?.message.content).toMatch(/^echo/);
+    expect(same?.choices).toEqual(one.choices);
+    expect(other?.choices[0]?.message.content).toMatch(/^echo/);
     const list = await chat.list();
     expect(list.filter((line) => line.startsWith("user"))).toHaveLength(3);
     expect(list.toSorted()).toEqual(["assistant: echo 1", "assistant: echo 3", "assistant: echo 5", "user: a", "user: b", "user: c"]);
