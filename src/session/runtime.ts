@@ -115,8 +115,11 @@ export class SessionRuntime implements Session {
   }
 
   execute(...[command, bodies = [], note]: Parameters<SessionStore["execute"]>): ReturnType<SessionStore["execute"]> {
-    this.content.learn(bodies);
-    return this.#store.execute(command, bodies, note);
+    // A refused command leaves the memory as it is: a reply that comes too late has the id of the partial one that was recorded.
+    return this.#store.execute(command, bodies, (events) => {
+      this.content.learn(bodies);
+      note?.(events);
+    });
   }
 
   /** A step shows the state as it is measured, as `state` does: what is planned in a transaction weighs the same as outside. */

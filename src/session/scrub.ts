@@ -17,9 +17,17 @@ export interface ScrubHost {
   readonly state: Pick<SessionState, "tenant">;
 }
 
-/** Runs in the transaction of the deletion. `attempts` counts the deletions that the job covers. */
+/**
+ * The newest deletion of each life. Its number never returns within a life: of two runs at once, the later one may settle the job, and an
+ * earlier one must not take the next deletion for the one that it has covered.
+ */
+const newest = new WeakMap<Jobs, number>();
+
+/** Runs in the transaction of the deletion. `attempts` is the number of the newest deletion that the job covers. */
 export function noteScrub({ jobs, deps }: ScrubHost): void {
-  jobs.arm("scrub", deps.clock() + RECOVER_AFTER_MS, (jobs.get("scrub")?.attempts ?? 0) + 1);
+  const number = Math.max(jobs.get("scrub")?.attempts ?? 0, newest.get(jobs) ?? 0) + 1;
+  newest.set(jobs, number);
+  jobs.arm("scrub", deps.clock() + RECOVER_AFTER_MS, number);
 }
 
 /** Removes what was deleted, if that is still due. When it throws, or the chat is out of reach, the job stays due. */

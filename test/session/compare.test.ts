@@ -180,6 +180,27 @@ describe("a question", () => {
     ]);
   });
 
+  test("is not asked once a message was redacted, because the summaries may contain it", async () => {
+    const { life, draft } = await summarized();
+    const before = life.calls.length;
+    const many = Array.from({ length: 3 }, (_, n) => ({ question: `Question ${n}?`, expect: null }));
+    const compared = compare(life, { b: draft, questions: many });
+    await settle();
+    const [first] = life.runtime.content.readRecord({ from: 1, to: 1 });
+    if (!first) throw new Error("nothing was said");
+    await life.service.redact(CALLER, first.meta.id);
+    for (const call of life.calls.slice(before)) call.say({ type: "text", text: "Here." }, { type: "finish", finish: "stop", usage: null });
+    await settle();
+
+    expect(life.calls).toHaveLength(before + 4);
+    const { questions: answered } = await compared;
+    expect(answered.map(({ a, b }) => [a.failure, b.failure])).toEqual([
+      [null, null],
+      [null, null],
+      ["superseded", "superseded"],
+    ]);
+  });
+
   test("with an unknown model is refused by its name, and no model is called", async () => {
     const { life, draft } = await summarized();
     const calls = life.calls.length;

@@ -86,6 +86,33 @@ describe("a stopped turn", () => {
   });
 });
 
+describe("a reply that has ended when its turn is stopped", () => {
+  test("is not in later requests, which have the partial reply that was recorded", async () => {
+    const life = await openLife();
+    let digested: (digest: string) => void = () => {};
+    life.digest = () =>
+      new Promise((resolve) => {
+        digested = resolve;
+      });
+    await life.send("hello");
+    const look = (call_id: string) => ({ type: "tool_call", call: { type: "tool_call", call_id, name: "look", arguments: "{}" } }) as const;
+    await life.say(look("call-1"), { type: "reasoning", text: "And once more." }, look("call-2"), {
+      type: "finish",
+      finish: "tool_calls",
+      usage: null,
+    });
+
+    await life.service.stop(CALLER, { idempotency: null });
+    digested("digest");
+    await settle();
+    await life.send("again");
+
+    const sent = life.call.request.messages.flatMap(({ parts }) => parts.map(({ type }) => type));
+    expect(life.asked).toBe("tt");
+    expect(sent).not.toContain("tool_call");
+  });
+});
+
 describe("a stop that is sent again with its key", () => {
   const idempotency = { key: "k", digest: "same" };
 

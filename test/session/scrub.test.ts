@@ -150,6 +150,29 @@ describe("the overwriting of what a redaction deleted", () => {
   });
 });
 
+describe("three redactions of which the second is settled first", () => {
+  test("leave the third one due: the first does not take it for its own", async () => {
+    const scrubs = new Scrubs();
+    const life = await spoken(scrubs.sql);
+    await say(life, "correct horse", "noted, again");
+    const redactions = [redact(life)];
+    await settle();
+    redactions.push(redact(life, "swordfish"));
+    await settle();
+    await scrubs.end(2);
+    expect(life.runtime.jobs.get("scrub")).toBeNull();
+
+    redactions.push(redact(life, "correct horse"));
+    await settle();
+    await scrubs.end(1);
+    expect(life.runtime.jobs.get("scrub")).not.toBeNull();
+
+    await scrubs.end(3);
+    expect(life.runtime.jobs.get("scrub")).toBeNull();
+    expect((await Promise.all(redactions)).map(({ ok }) => ok)).toEqual([true, true, true]);
+  });
+});
+
 describe("a redaction whose write fails", () => {
   const stored = (life: Life): string =>
     life.sql

@@ -256,6 +256,19 @@ describe("the tenant's events", () => {
     expect(tenant.told).toEqual(["budget.threshold 50", "budget.threshold 50"]);
   });
 
+  it("say that a budget is used up of the end user whose call was refused, and not of the one whom the session had before", () => {
+    const { tenant } = setUp([daily(100, { of: "end_user" })]);
+    const one = new Holder(tenant, 1);
+    const refs = ["before", "now"].flatMap((end_user) =>
+      touchedCounters(tenant.known(), { purpose: "turn", payer: { session: one.session, end_user }, at: AT }),
+    );
+    const rows = refs.map((ref) => ({ ref, spent: 10, held: 0, need: ref.subject === "now" ? 91 : 0, ahead: 1 }));
+
+    tenant.renew({ session: one.session, seq: 1, revision: tenant.known().revision, rows });
+
+    expect(tenant.events.list({ after: 0, limit: 10 }).data).toMatchObject([{ type: "budget.reached", data: { subject: "now" } }]);
+  });
+
   it("are listed in order, page by page, and name no end user", () => {
     const { tenant } = setUp();
     const one = new Holder(tenant, 1);

@@ -237,6 +237,19 @@ describe("the order of deliveries", () => {
   });
 });
 
+describe("an event that comes late, after a newer one of its session", () => {
+  it("is not sent to an endpoint that has the newer one", async () => {
+    const world = new World();
+    world.endpoint(1);
+    await world.tell(2);
+    await world.tell(1);
+    await world.tell(1, makeId("ses", 2));
+
+    expect(world.sentTo(1)).toEqual([2, 1]);
+    expect(world.sent.map(({ order }) => JSON.parse(order.body).data.session_id)).toEqual([SESSION, makeId("ses", 2)]);
+  });
+});
+
 describe("endpoints that hang", () => {
   it("leave connections for one that answers, however many they are", async () => {
     const world = new World();

@@ -35,6 +35,8 @@ interface Texts {
 interface Asking {
   readonly spec: ModelSpec;
   readonly key?: KeyId | undefined;
+  /** The redacted items when the summaries were read. After a further redaction no question is asked: the summaries may contain its message. */
+  readonly redacted: SessionState["redacted"];
 }
 
 export async function askSummaries(
@@ -75,7 +77,7 @@ const NONE: SummaryAnswer = { text: null, failure: "timeout", holds: null, in_su
 
 async function ask(
   { question, expect }: AskedQuestion,
-  { summary, spec, deadline, key }: Asking & { readonly summary: string; readonly deadline: number },
+  { summary, spec, deadline, key, redacted }: Asking & { readonly summary: string; readonly deadline: number },
   ports: AskPorts,
 ): Promise<SummaryAnswer> {
   const has = (text: string): boolean | null => (expect === null ? null : holds(normalize(text), expect));
@@ -85,6 +87,7 @@ async function ask(
     const timeoutMs = Math.min(ANSWER_MS, deadline - ports.clock());
     // No time is left, or the session was erased: no call is made.
     if (timeoutMs <= 0 || ports.writer.state.lifecycle !== "open") return { ...NONE, in_summary };
+    if (ports.writer.state.redacted.length !== redacted.length) return { ...NONE, failure: "superseded", in_summary };
     const need = toRequestNeed(request, ports.writer.state);
     const paid = ports.budgets.hold(need);
     if (paid.kind === "held") return askPaid({ request, reservation: paid.reservation, timeoutMs, in_summary, has, key }, ports);

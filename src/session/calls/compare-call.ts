@@ -16,6 +16,7 @@ import { refusal } from "./model-refusal";
 import { showCompaction } from "./read-calls";
 
 export async function compareFor(session: Session, input: CompareInput): Promise<api.Outcome<SummaryComparison>> {
+  const { redacted } = session.state;
   const [a, b] = [readComparedText(session, input.a, "a"), readComparedText(session, input.b, "b")];
   if (!a.ok) return a;
   if (!b.ok) return b;
@@ -31,7 +32,7 @@ export async function compareFor(session: Session, input: CompareInput): Promise
     : null;
   const unpaid = need && (await obtainOrRefuse(session, need));
   if (unpaid) return unpaid;
-  const questions = await askSummaries(input.questions, { texts, spec: found.value, key: input.key }, session.ports());
+  const questions = await askSummaries(input.questions, { texts, spec: found.value, key: input.key, redacted }, session.ports());
   return ok({ ...compared, model: id, questions });
 }
 

@@ -79,9 +79,9 @@ class BudgetStore implements Budgets {
     for (const row of counted) this.#report(session, row, now);
     const asked = counted.filter(({ need }) => need > 0);
     const answer = this.#grant(session, { asked, known, isCurrent: revision === known.revision });
-    const refused = answer.kind === "refused" ? answer.refusal : null;
-    for (const { ref } of counted)
-      this.#announce(ref, known, { now, isRefused: refused !== null && refused.budget === ref.name && isOpen(ref, now) });
+    const refused = answer.kind === "refused" ? answer.refusal.budget : null;
+    // The report may have other counters of the budget: those of earlier periods, and of an earlier end user. The call needs nothing of them.
+    for (const { ref, need } of counted) this.#announce(ref, known, { now, isRefused: need > 0 && ref.name === refused });
     return answer;
   }
 
@@ -211,8 +211,6 @@ class BudgetStore implements Budgets {
       });
   }
 }
-
-const isOpen = (ref: CounterRef, now: number): boolean => ref.starts_at <= now && toPeriodEnd(ref) > now;
 
 const toFigures = (unit: Budget["unit"], { spent, held }: CounterState) => ({
   spent: fromUnits(unit, spent),

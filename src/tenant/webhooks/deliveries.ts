@@ -163,6 +163,13 @@ export function createDeliveries(sql: SyncSql, { newId }: Ids) {
 
   return {
     add,
+    /** The `seq` of the session's newest event that is kept for the endpoint. Null: there is none. */
+    findNewestSeq: (endpoint: string, session: SessionId): number | null =>
+      sql.rows<{ seq: number }>(
+        "SELECT json_extract(body, '$.data.seq') AS seq FROM webhook_deliveries WHERE endpoint = ? AND session = ? ORDER BY n DESC LIMIT 1",
+        endpoint,
+        session,
+      )[0]?.seq ?? null,
     countWaiting: (endpoint: string): number => count(`endpoint = ? AND ${PENDING}`, endpoint),
     find: (endpoint: string, id: WebhookDeliveryId): Result<WebhookDeliveryDetail, TenantError> => {
       const row = findRow(endpoint, id);

@@ -39,6 +39,6 @@ export const WEBHOOK_TABLES: readonly string[] = [
    ) STRICT`,
   "CREATE INDEX webhook_due ON webhook_deliveries (endpoint, due_at) WHERE state = 'pending'",
   "CREATE INDEX webhook_first ON webhook_deliveries (endpoint, session, n) WHERE state = 'pending' AND tries = 0",
-  "CREATE INDEX webhook_by_session ON webhook_deliveries (session)",
+  "CREATE INDEX webhook_by_session ON webhook_deliveries (session, endpoint)",
   "CREATE INDEX webhook_by_endpoint ON webhook_deliveries (endpoint, n)",
 ];

@@ -183,9 +183,12 @@ export function createWebhooks(deps: WebhookDeps): Webhooks {
       for (const [index, announcement] of announcements.entries()) {
         const event = events[index];
         if (!event) throw new TypeError("each announcement has an id");
-        const { type, at } = announcement;
+        const { type, at, seq } = announcement;
         const message = { event, type, at, session, data: toSessionData(session, announcement) };
-        for (const endpoint of endpoints.listFor(type)) add(endpoint, message);
+        // A session hands over in order. An event older than one that the endpoint has is from a late call of an object that has died: the
+        // session has handed it over since, or no endpoint wanted it then.
+        for (const endpoint of endpoints.listFor(type))
+          if (seq >= (deliveries.findNewestSeq(endpoint, session) ?? 0)) add(endpoint, message);
       }
     },
     addOfTenant: (event, seq) => {
