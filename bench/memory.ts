@@ -5,7 +5,7 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import type { ChatModel } from "../src/app/ports.ts";
-import { MAX_REQUEST_BYTES } from "../src/context/request-bytes.ts";
+import { MAX_REQUEST_BYTES } from "../src/context/model-quirks.ts";
 import { createChatModel } from "../src/model/chat-model.ts";
 import { CALLER, Life, SPEC, settle } from "../test/session/life.ts";
 import { type BenchResult, type Figure, measured } from "./support/report.ts";

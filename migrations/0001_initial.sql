@@ -11,7 +11,7 @@ CREATE TABLE tenants (
 ) WITHOUT ROWID;
 
 -- tenant_id '' holds the presets that every deployment knows. Null: unknown, or for `ratio` 1.
--- capabilities: JSON. Prices: US dollars per million tokens, as the tenant or the deployment named them; what a package of
+-- capabilities, quirks: JSON. Prices: US dollars per million tokens, as the tenant or the deployment named them; what a package of
 -- prices says changes with the day and is looked up when it is needed. credential: a name, never what it stands for.
 CREATE TABLE models (
   tenant_id TEXT NOT NULL,
@@ -30,6 +30,8 @@ CREATE TABLE models (
   price_cached REAL,
   price_cache_write REAL,
   credential TEXT,
+  endpoint TEXT,
+  quirks TEXT,
   PRIMARY KEY (tenant_id, provider_id, id)
 ) WITHOUT ROWID;
 

@@ -7,7 +7,8 @@ import type { DeploymentApi } from "./app/deployment-api";
 import type { ModelOverride } from "./app/model-entry";
 import type { DeploymentKeys } from "./app/models/key-source";
 import type { WholeTenantApi } from "./app/whole-tenant-api";
-import { baseUrlFault, MODEL_NAME, MODEL_NAME_RULE, modelFigures, PROVIDERS, toFigures } from "./context/model-input";
+import { addressFault, fillEndpoint, MODEL_NAME, MODEL_NAME_RULE, modelFigures, PROVIDERS, toFigures } from "./context/model-input";
+import { endpointSchema } from "./context/model-quirks";
 import { parsePolicyConfig } from "./context/policy-check";
 import { DEFAULT_POLICY } from "./context/presets";
 import { parseMasterKeys } from "./lib/master-keys";
@@ -55,16 +56,21 @@ export interface Env {
 
 const deploymentModel = z
   .strictObject({
-    provider: z.enum(PROVIDERS),
+    provider: z.enum(PROVIDERS).optional(),
+    endpoint: endpointSchema.optional(),
     upstream_id: z.string().min(1),
     base_url: z.url().nullable().default(null),
     ...modelFigures,
   })
-  .superRefine(({ provider, base_url }, context) => {
-    const message = baseUrlFault(provider, base_url);
-    if (message) context.addIssue({ code: "custom", path: ["base_url"], message });
+  .superRefine((input, context) => {
+    const fault = addressFault(input);
+    if (fault) context.addIssue({ code: "custom", path: fault.field.split("."), message: fault.detail });
   })
-  .transform(({ provider, upstream_id, base_url, ...said }): ModelOverride => ({ provider, upstream_id, base_url, ...toFigures(said) }));
+  .transform(({ upstream_id, endpoint, ...said }): ModelOverride => {
+    const filled = fillEndpoint({ ...said, endpoint });
+    if (!filled) throw new TypeError("The configuration names no provider.");
+    return { ...filled, upstream_id, ...toFigures(said), ...(endpoint && { endpoint }) };
+  });
 
 /** A variable that is set to an empty string counts as unset. */
 const secret = z

@@ -35,8 +35,8 @@ export const choices: readonly Mutant[] = [
     name: "a model is asked for a turn that has ended while room was made",
     breaks: "I18: the ledger has every call, however it ended",
     file: "src/app/turn/try-model.ts",
-    find: "while this one was awaited.\n    if (!isCurrent(live, ports)) return OVER;",
-    replace: "while this one was awaited.",
+    find: "what every request carries.\n    if (!isCurrent(live, ports)) return OVER;",
+    replace: "what every request carries.",
     tests: ["test/session/ended-before-asked.test.ts"],
   },
   {

@@ -12,10 +12,15 @@ export type ModelColumns = {
   readonly price_cached: number | null;
   readonly price_cache_write: number | null;
   readonly credential: string | null;
+  readonly endpoint: string | null;
+  /** JSON. */
+  readonly quirks: string | null;
 };
 
+type Said = Pick<ModelOverride, "capabilities" | "ratio" | "prices" | "credential" | "endpoint" | "quirks">;
+
 /** A column is null when its value was not configured. */
-export function toModelColumns(said: Pick<ModelOverride, "capabilities" | "ratio" | "prices" | "credential">): ModelColumns {
+export function toModelColumns(said: Said): ModelColumns {
   const prices = said.prices && toPerMillion(said.prices);
   return {
     capabilities: said.capabilities ? JSON.stringify(said.capabilities) : null,
@@ -25,5 +30,7 @@ export function toModelColumns(said: Pick<ModelOverride, "capabilities" | "ratio
     price_cached: prices?.cached ?? null,
     price_cache_write: prices?.cache_write ?? null,
     credential: said.credential ?? null,
+    endpoint: said.endpoint ?? null,
+    quirks: said.quirks ? JSON.stringify(said.quirks) : null,
   };
 }

@@ -6,12 +6,12 @@
 import type { Prices } from "../context/economy";
 import type { Generation } from "../context/generation";
 import type { ModelCapabilities, Provider } from "../context/model-input";
-import type { Quirks } from "../context/model-quirks";
+import type { Quirks, RefusedPart } from "../context/model-quirks";
 import type { ErasedUsage } from "../domain/erased-usage";
 import type { ByteFit, StoredEvent } from "../domain/events";
 import type { BodyId, CompactionId, ExecutionId, KeyId, NewId, SessionId, TenantId } from "../domain/ids";
 import type { Part, ProviderMetadata, ServerTool, ToolCallPart, ToolDefinition } from "../domain/message";
-import type { CallPurpose, CallUsage, FailureKind, FinishReason } from "../domain/model-call";
+import type { CallPurpose, CallUsage, FailureKind, FinishReason, ReportedNames } from "../domain/model-call";
 import type { ErasureCause } from "../domain/retention-actions";
 import type { ToolFailure } from "../domain/tool-run";
 import type { SessionAct } from "./audit-chain";
@@ -37,7 +37,7 @@ export interface ModelSpec {
   readonly prices?: Prices;
   /** Absent when unknown: requests may then contain all of it. */
   readonly capabilities?: ModelCapabilities;
-  /** Where the endpoint differs from what is known of its kind (`quirksOf`). Absent: nowhere. */
+  /** Where the endpoint differs from what is known of its kind (`findQuirks`). Absent: nowhere. */
   readonly quirks?: Quirks;
   /** Reported tokens divided by estimated tokens, used until a session has learned its own ratio. Absent: 1. */
   readonly ratio?: number;
@@ -75,6 +75,11 @@ export interface ModelRequest {
   readonly generation?: Generation;
   /** `off`: the model must not think first, as far as the provider allows that. Absent: the model's own default. */
   readonly reasoning?: "off";
+  /**
+   * Render everything before the last message of the user in the plainest way: without what only its own provider reads, with all instructions
+   * in front, and with images and files in words. Absent: as usual.
+   */
+  readonly plain?: true;
   /** How many messages at the front stand in for what has left the view; absent: none. They change only with an epoch. */
   readonly older?: number;
   /** When the request is sent, epoch milliseconds. Signed addresses of files depend on it. Absent: now. */
@@ -110,6 +115,12 @@ export interface ModelFailure {
    * The whole window in tokens, present when `limit` is only what this request left for its reply. Such a `limit` is no limit of the model.
    */
   readonly window?: number;
+  /** The most bytes of a request, as the provider named them (`payload`). Absent when it named none. */
+  readonly most_bytes?: number;
+  /** What the refusal points at. Absent: it does not say, or the failure is no refusal of the request. */
+  readonly refused?: RefusedPart;
+  /** The provider's own names for the failure. Absent: it gave none that looks like an identifier. */
+  readonly reported?: ReportedNames;
 }
 
 /** One piece of a block of text or thinking. */

@@ -1,5 +1,7 @@
 /** What `http` and `queue` may ask of a session, all plain data. Every call names the tenant of the caller's key, which the object compares. */
+
 import type { GenerationChoice } from "../context/generation";
+import type { Quirks } from "../context/model-quirks";
 import type { PolicyChoice } from "../context/policy-choice";
 import type { CompactionView } from "../contract/compaction";
 import type { ContextReport } from "../contract/context";
@@ -212,6 +214,8 @@ export type SummaryOutcome = {
   /** US dollars, by the prices of the model that answered. Absent when unknown. */
   readonly cost?: number;
   readonly reservation?: CallReservation;
+  /** What a refusal taught about the model. Absent: nothing. */
+  readonly lesson?: Quirks;
 } & (
   | { readonly ok: true; readonly text: string; readonly finish: FinishReason }
   /** `retry_after_ms`: the wait that the provider asked for. Absent when it named none. */

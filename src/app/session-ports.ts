@@ -1,5 +1,6 @@
 /** What the application layer needs from one session's object: the single writer, its content, and its live stream. */
 import type { Generation } from "../context/generation";
+import type { Quirks } from "../context/model-quirks";
 import type { ViewInput } from "../context/view";
 import type { Command, ModelCall } from "../domain/commands";
 import type { StoredEvent, TurnFailureKind } from "../domain/events";
@@ -75,6 +76,12 @@ export type Schedule = (ms: number, work: () => void) => () => void;
 /** The most tokens of a reply, by model id. */
 export type ReplyCaps = Map<string, number>;
 
+/** What refusals taught about models, for the rest of the object's life. `SessionPorts.models` resolves each with that. */
+export interface Lessons {
+  note(model: string, lesson: Quirks): void;
+  find(model: string): Quirks | null;
+}
+
 /** A piece of the reply that a model is writing. `message`: the id that the reply gets when it is recorded. */
 interface ReplyDelta {
   readonly turn: TurnId;
@@ -109,6 +116,9 @@ export interface SessionPorts {
   readonly random: () => number;
   /** Reply lengths that models were found to accept. */
   readonly replyCaps: ReplyCaps;
+  readonly lessons: Lessons;
+  /** The models whose providers refused the usual rendering of the conversation and took a plainer one, by id. */
+  readonly plainModels: Set<string>;
   /** SHA-256, hexadecimal. */
   readonly digest: (text: string) => Promise<string>;
   readonly log: Log;

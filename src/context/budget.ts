@@ -28,6 +28,8 @@ export interface ModelLimits {
   readonly maxOutput: number;
   /** Prices per token, in any unit. Null when unknown. */
   readonly prices: Prices | null;
+  /** The most bytes of a request. Absent: as for every model (`MAX_REQUEST_BYTES`). */
+  readonly bytes?: number;
 }
 
 /** Replaces an unknown window by the one that the policy assumes, if any (`unknown_window`). */

@@ -6,11 +6,15 @@
 import { type Effort, GENERATION_FIELDS, type Generation, type GenerationField } from "./generation";
 import { type ClaudeModel, readClaudeModel, readGeminiModel, readOpenAiModel } from "./model-families";
 import type { ModelCapabilities, Provider } from "./model-input";
+import { type AllQuirks, findQuirks, type Quirks } from "./model-quirks";
 
 interface GenerationModel {
   readonly provider: Provider;
   readonly upstream_id: string;
   readonly capabilities?: ModelCapabilities;
+  /** Absent: the provider's own address. */
+  readonly base_url?: string | null;
+  readonly quirks?: Quirks;
 }
 
 /** `detail`: why the model cannot express the setting, in words for the client that set it. */
@@ -34,7 +38,7 @@ const NO_SEED = "the provider has no seed";
 const NO_STOP = "the provider has no stop sequences";
 const ONE_CALL = "the provider cannot be held to one call in a reply";
 
-const isForced = (choice: NonNullable<Generation["tool_choice"]>): boolean => choice !== "auto" && choice !== "none";
+export const isForcedChoice = (choice: NonNullable<Generation["tool_choice"]>): boolean => choice !== "auto" && choice !== "none";
 const refuseOther = (efforts: readonly Effort[], effort: Effort): string | null =>
   efforts.includes(effort) ? null : `the model takes ${efforts.length > 0 ? efforts.join(", ") : "no effort"}`;
 const isThinking = ({ reasoning }: Generation): boolean => reasoning !== undefined && reasoning.effort !== "none";
@@ -46,6 +50,8 @@ function refuseOpenAiSampling({ model, generation }: Asked): string | null {
   if (!samples) return "the model thinks, and takes no sampling";
   return generation.reasoning?.effort === "none" ? null : "the model takes it only with reasoning.effort none";
 }
+
+const readQuirks = ({ base_url = null, ...model }: GenerationModel): AllQuirks => findQuirks({ ...model, base_url });
 
 const openAiRules: Rules = {
   temperature: (_, asked) => refuseOpenAiSampling(asked),
@@ -72,7 +78,7 @@ const anthropicRules: Rules = {
   seed: () => NO_SEED,
   tool_choice(choice, { model, generation }) {
     const { forces, thinking } = readClaudeModel(model.upstream_id);
-    if (!isForced(choice)) return null;
+    if (!isForcedChoice(choice)) return null;
     if (!forces) return "the model cannot be made to call a tool";
     return thinking === "budget" && isThinking(generation) ? "the model cannot be made to call a tool while it thinks" : null;
   },
@@ -115,7 +121,11 @@ const rules: Readonly<Record<Provider, Rules>> = {
     stop: (_, { model }) => (readOpenAiModel(model).thinks ? "the model thinks, and takes no stop sequences" : null),
   },
   // What an endpoint at any address can do is unknown: everything is sent, and the endpoint judges.
-  "openai-compatible": {},
+  "openai-compatible": {
+    tool_choice: (choice, { model }) =>
+      isForcedChoice(choice) && !readQuirks(model).tool_choice ? "the endpoint takes no tool_choice" : null,
+    parallel_tool_calls: (_, { model }) => (readQuirks(model).parallel_tool_calls ? null : "the endpoint takes no parallel_tool_calls"),
+  },
   anthropic: anthropicRules,
   google: googleRules,
   "workers-ai": workersAiRules,
@@ -126,7 +136,7 @@ function refuseByCapability(setting: GenerationField, { model, generation }: Ask
   const { capabilities } = model;
   if (setting === "reasoning" && isThinking(generation) && capabilities?.reasoning === false) return "the model does not think";
   const choice = generation.tool_choice;
-  if (setting === "tool_choice" && choice && isForced(choice) && capabilities?.tools === false) return "the model calls no tools";
+  if (setting === "tool_choice" && choice && isForcedChoice(choice) && capabilities?.tools === false) return "the model calls no tools";
   return null;
 }
 
@@ -180,10 +190,10 @@ interface FittedGeneration {
 export function fitGeneration({ max_output_tokens: _, ...asked }: Generation, { model, tools, continues }: Fitting): FittedGeneration {
   const faults = new Set(listGenerationFaults(asked, model).map(({ setting }) => setting));
   const choice = asked.tool_choice;
-  if (choice && isForced(choice) && !isOffered(choice, tools)) faults.add("tool_choice");
-  const isDone = choice !== undefined && isForced(choice) && continues;
+  if (choice && isForcedChoice(choice) && !isOffered(choice, tools)) faults.add("tool_choice");
+  const isDone = choice !== undefined && isForcedChoice(choice) && continues;
   const idle = new Set<string>([
-    ...(isDone || tools.length === 0 ? ["tool_choice"] : []),
+    ...(isDone || tools.length === 0 || !readQuirks(model).tool_choice ? ["tool_choice"] : []),
     ...(isUnthinking({ model, generation: asked }) ? ["reasoning"] : []),
   ]);
   const stated = Object.entries(asked).filter(([field]) => !faults.has(field as GenerationField) && !idle.has(field));

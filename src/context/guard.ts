@@ -31,7 +31,7 @@ import { buildImmediatePlan } from "./ladder";
 import type { CompactPlan, Plan, PlanInput, Rung } from "./plan";
 import type { Policy } from "./policy";
 import { longest, reductionGain } from "./reductions";
-import { contentBytes, fixedBytes, itemBytes, MAX_CONTENT_BYTES, reducedBytes } from "./request-bytes";
+import { contentBytes, fixedBytes, itemBytes, reducedBytes, toContentBytes } from "./request-bytes";
 
 type GuardInput = Omit<PlanInput, "trigger" | "now" | "options">;
 
@@ -87,20 +87,21 @@ interface WorkedOutBytes {
 
 /** Null when the request is within the bound in bytes as it is. */
 function workOutBytes({ state, limits, policy }: GuardInput): WorkedOutBytes | null {
+  const most = toContentBytes(limits);
   let left = contentBytes(state);
-  if (left <= MAX_CONTENT_BYTES) return null;
+  if (left <= most) return null;
   const ratio = toSessionRatio(state, limits.model);
   const groups = viewGroups(state);
   const going = new Set<Group>();
   for (const group of keptLast(mayGo(groups), policy)) {
-    if (left <= MAX_CONTENT_BYTES * policy.guard_target_ratio) break;
+    if (left <= most * policy.guard_target_ratio) break;
     going.add(group);
     left -= group.items.reduce((sum, item) => sum + itemBytes(state, item), 0);
   }
   const staying = groups.filter((group) => !going.has(group)).flatMap((group) => group.items);
   const shortened: Reduction[] = [];
   for (const each of longestResults(state, staying)) {
-    if (left <= MAX_CONTENT_BYTES) break;
+    if (left <= most) break;
     shortened.push(each.reduction);
     left -= itemBytes(state, each.item) - reducedBytes(each.item, each.reduction.tokens);
   }
@@ -114,12 +115,12 @@ function workOutBytes({ state, limits, policy }: GuardInput): WorkedOutBytes | n
     reason: TOO_LARGE,
   };
   const rungs = shortened.length > 0 ? [...drops, shorten] : drops;
-  if (left <= MAX_CONTENT_BYTES) return { rungs, fit: null };
+  if (left <= most) return { rungs, fit: null };
   const scale = toPaddedRatio(state, limits.model);
   const floor = Math.ceil((fixedTokens(state) + staying.reduce((sum, item) => sum + itemTokens(state, item), 0) - gain) * scale);
   // The limit in tokens, converted from bytes by the ratio of this content.
-  const limit = Math.floor((floor * MAX_CONTENT_BYTES) / left);
-  return { rungs, fit: { floor, limit, biggest: findLargest(state, staying, scale), bytes: { floor: left, limit: MAX_CONTENT_BYTES } } };
+  const limit = Math.floor((floor * most) / left);
+  return { rungs, fit: { floor, limit, biggest: findLargest(state, staying, scale), bytes: { floor: left, limit: most } } };
 }
 
 interface ShortenedResult {

@@ -66,6 +66,7 @@ const isReadable = ({ capabilities }: MediaReader, { type }: MediaMeta): boolean
   (type === "image" ? capabilities?.images : capabilities?.files) !== false;
 
 const isFetched = (reader: MediaReader, media: MediaMeta): boolean => {
+  if (reader.quirks?.images === "data") return false;
   const media_type = media.type === "image" && !isPicture(media) ? "image" : media.media_type;
   return isReadable(reader, media) && media.scheme !== null && (FETCHES[reader.provider]?.({ ...media, media_type }) ?? true);
 };
@@ -73,7 +74,7 @@ const isFetched = (reader: MediaReader, media: MediaMeta): boolean => {
 function chooseStoredForm(reader: MediaReader, media: MediaMeta, isInline: boolean): MediaForm {
   if (findFileType(media.media_type)?.kind === "text") return isInline ? "text" : "words";
   if (!isReadable(reader, media)) return "words";
-  if (isInline) return (READS_DATA[reader.provider] ?? readsPicturesAndPdf)(media) ? "data" : "words";
+  if (isInline && reader.quirks?.images !== "url") return (READS_DATA[reader.provider] ?? readsPicturesAndPdf)(media) ? "data" : "words";
   // A signed address is https wherever the deployment has an address of its own.
   return readsPicturesAndPdf(media) && (FETCHES[reader.provider]?.({ ...media, scheme: "https:" }) ?? false) ? "url" : "words";
 }

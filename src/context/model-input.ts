@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { RATIO_BOUNDS } from "../domain/learned-ratio";
 import type { Prices } from "./economy";
+import { type EndpointId, findEndpoint, hasQuirk, QUIRK_NAMES, type QuirkName, quirksSchema, toQuirks } from "./model-quirks";
 import { toPerToken } from "./price-units";
 
 /** Minimum context window: smaller requests hold no conversation. */
@@ -71,31 +72,69 @@ export const modelFigures = {
     .optional()
     .describe("Reported tokens divided by estimated tokens, until a session has learned its own ratio. Default: 1"),
   prices: pricesSchema.optional().describe("US dollars per million tokens"),
+  quirks: quirksSchema
+    .optional()
+    .describe("Where the endpoint differs from what is known of it. Default: what is known of the model's name and address"),
 };
+
+/** The first quirk that a model of this provider cannot have. Null: none. */
+const quirkFault = (provider: string, quirks: object | undefined): QuirkName | null =>
+  QUIRK_NAMES.find((quirk) => quirks !== undefined && quirk in quirks && !hasQuirk(provider, quirk)) ?? null;
 
 const figures = z.object(modelFigures);
 type FiguresInput = z.infer<typeof figures>;
 
 /** Converts the input. Absent figures stay absent. */
-export function toFigures({ context_window, max_output, capabilities, ratio, prices }: FiguresInput) {
+export function toFigures({ context_window, max_output, capabilities, ratio, prices, quirks }: FiguresInput) {
   return {
     ...(context_window !== undefined && { context_window }),
     ...(max_output !== undefined && { max_output }),
     ...(capabilities && { capabilities }),
     ...(ratio !== undefined && { ratio }),
     ...(prices && { prices: toPrices(prices) }),
+    ...(quirks && { quirks: toQuirks(quirks) }),
   };
 }
 
 const toPrices = ({ input, output, cached = input, cache_write = input }: z.infer<typeof pricesSchema>): Prices =>
   toPerToken({ input, output, cached, cache_write });
 
+/** The provider and address of a model: what was named, or else its endpoint's. Null: neither names the provider. */
+export function fillEndpoint({
+  provider,
+  base_url,
+  endpoint,
+}: NamedAddress): { readonly provider: Provider; readonly base_url: string | null } | null {
+  const known = findEndpoint(endpoint);
+  const named = provider ?? known?.provider;
+  const address = base_url || (known && provider === undefined && !known.base_url?.includes("{") ? known.base_url : null);
+  return named === undefined ? null : { provider: named, base_url: address };
+}
+
+interface NamedAddress {
+  readonly provider?: Provider | undefined;
+  readonly base_url?: string | null | undefined;
+  readonly endpoint?: EndpointId | undefined;
+}
+
+/** What is wrong with the address or the quirks of a model, and with which field. Null: nothing. */
+export function addressFault(
+  input: NamedAddress & { readonly quirks?: object | undefined },
+): { readonly field: string; readonly detail: string } | null {
+  const filled = fillEndpoint(input);
+  if (!filled) return { field: "provider", detail: "needed where no endpoint is named" };
+  const detail = baseUrlFault(filled.provider, filled.base_url);
+  if (detail) return { field: "base_url", detail };
+  const quirk = quirkFault(filled.provider, input.quirks);
+  return quirk && { field: `quirks.${quirk}`, detail: "not used by this provider" };
+}
+
 /** Providers that are always at the operator's own URL, and those that are called without one. */
 const NEEDS_URL: readonly string[] = ["openai-compatible"];
 const NO_URL: readonly string[] = ["embedded", "workers-ai"];
 
 /** What is wrong with the presence or absence of a base URL. Null when nothing is. */
-export function baseUrlFault(provider: string, baseUrl: string | null): string | null {
+function baseUrlFault(provider: string, baseUrl: string | null): string | null {
   if (baseUrl === null) return NEEDS_URL.includes(provider) ? "needed for this provider" : null;
   return NO_URL.includes(provider) ? "not used by this provider" : null;
 }

@@ -9,7 +9,7 @@ import { dropRungs } from "./drop";
 import type { Group } from "./groups";
 import { buildImmediatePlan } from "./ladder";
 import type { Plan, PlanInput } from "./plan";
-import { contentBytes, itemBytes, MAX_CONTENT_BYTES } from "./request-bytes";
+import { contentBytes, itemBytes, toContentBytes } from "./request-bytes";
 
 export function planRefused({ state, limits: asked, policy }: Omit<PlanInput, "trigger" | "now" | "options">): Plan {
   const limits = assumeWindow(asked, policy);
@@ -17,7 +17,7 @@ export function planRefused({ state, limits: asked, policy }: Omit<PlanInput, "t
   const limit = toRequestLimit(limits) ?? Number.POSITIVE_INFINITY;
   const excess = {
     tokens: (toUpperBound(next) - limit) / toPaddedRatio(state, limits.model),
-    bytes: contentBytes(state) - MAX_CONTENT_BYTES,
+    bytes: contentBytes(state) - toContentBytes(limits),
   };
   if (excess.tokens <= 0 && excess.bytes <= 0) return { kind: "none", reason: "fits", next };
   const going = refusedGroups(state, excess);

@@ -9,20 +9,22 @@ import { type SessionState, weighFixed } from "../domain/state";
 import { jsonBytes } from "../lib/text-bytes";
 import { isReduced, itemTokens } from "./budget";
 import { inlineBytes } from "./media";
+import { MAX_REQUEST_BYTES } from "./model-quirks";
 import { estimateTokens } from "./tokens";
 
-/** Maximum bytes of a request's body. */
-export const MAX_REQUEST_BYTES = 8_000_000;
 /** The share of those bytes that content may take. The rest is for what frames it. */
 const CONTENT_SHARE = 7 / 8;
 export const MAX_CONTENT_BYTES = MAX_REQUEST_BYTES * CONTENT_SHARE;
+
+/** The most bytes of content of a request to one model: its endpoint may take less than any request may have. */
+export const toContentBytes = ({ bytes = MAX_REQUEST_BYTES }: { readonly bytes?: number }): number => Math.floor(bytes * CONTENT_SHARE);
+
+/** Maximum total weight of texts by `weighText` that keeps a request within the bound in bytes as well. */
+export const toMaxWeight = (limits: { readonly bytes?: number }): number => toContentBytes(limits) / BYTES_PER_TOKEN;
 /** Upper bound of a token's bytes, with rare exceptions. */
 export const BYTES_PER_TOKEN = 8;
 /** Maximum bytes that a wire format adds around an item. */
 const FRAME_BYTES = 128;
-
-/** Maximum total weight of texts by `weighText` that keeps a request within the bound in bytes as well. */
-export const MAX_WEIGHT = MAX_CONTENT_BYTES / BYTES_PER_TOKEN;
 
 /** Raw tokens of a text, but at least one for every `BYTES_PER_TOKEN` bytes: a long run of one character is few tokens and many bytes. */
 export const weighText = (text: string): number => Math.max(estimateTokens(text), jsonBytes(text) / BYTES_PER_TOKEN);

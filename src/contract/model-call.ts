@@ -67,6 +67,9 @@ export const turnFailure = domainShape<TurnFailureView>()(
       .optional()
       .openapi({ description: "Tokens that would fit, as the provider reported: of the request (overflow) or of the reply (output_cap)" }),
     retry_after_ms: z.int().optional().openapi({ description: "The wait that the provider asked for, on the last attempt" }),
+    reported: z.object({ code: z.string().optional(), type: z.string().optional(), param: z.string().optional() }).optional().openapi({
+      description: "The provider's own code and type of the failure, and the part of the request that it names, where they are identifiers",
+    }),
     detail: z
       .string()
       .openapi({ description: "Why the turn failed, for people: by the class of the failure, never in the provider's words" }),

@@ -2,6 +2,7 @@
 import { z } from "@hono/zod-openapi";
 import type { Prices } from "../context/economy";
 import { capabilitiesSchema, LIMIT_FIGURES, PROVIDERS, SUGGESTION_SOURCES } from "../context/model-input";
+import { endpointSchema, QUIRK_NAMES } from "../context/model-quirks";
 import { domainShape } from "./domain-shape";
 import { time } from "./ids";
 import { listView } from "./page";
@@ -33,6 +34,18 @@ const limitSuggestion = z.object({
   at: time.openapi({ description: "When the limit was last reported" }),
 });
 export type LimitSuggestion = z.infer<typeof limitSuggestion>;
+
+const quirkValue = z.union([z.string(), z.boolean(), z.int()]);
+
+const knownQuirk = z.object({
+  quirk: z.enum(QUIRK_NAMES),
+  value: quirkValue,
+  source: z.enum(["tenant", "deployment", "preset", "learned"]).openapi({
+    description: "Who says so: the model's entry, what is known of its name and address, or a refusal of its provider",
+  }),
+  until: time.nullable().openapi({ description: "When a lesson expires. Null for every other source" }),
+});
+export type KnownQuirk = z.infer<typeof knownQuirk>;
 
 const pricesView = domainShape<Prices>()(z.object({ input: z.number(), output: z.number(), cached: z.number(), cache_write: z.number() }));
 
@@ -66,6 +79,10 @@ export const modelView = z
     source: z.enum(["deployment", "tenant"]).openapi({ description: "Which side configured the model" }),
     sources: figureSources,
     warnings: z.array(z.string()).readonly().openapi({ description: "Reasons why calls fail or conversations are not compacted" }),
+    endpoint: endpointSchema.nullable().openapi({ description: "The endpoint by name. Null: none was named" }),
+    quirks: z.array(knownQuirk).readonly().openapi({
+      description: "Where the model's endpoint is not asked as usual. To forget what was learned, put or probe the model",
+    }),
     suggestions: z.array(limitSuggestion).readonly().openapi({
       description: "Limits that the provider reported and that are not adopted. To adopt one, put the model with this limit",
     }),

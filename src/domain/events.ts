@@ -7,7 +7,7 @@ import type { CompactionEvent, CoveredRange, Overlay, Reduced } from "./compacti
 import type { DraftEvent } from "./draft-events";
 import type { BodyId, ExecutionId, ItemId, KeyId, OverlayId, SessionId, TenantId, TurnId } from "./ids";
 import type { ItemMeta, NewItem, PinRef, TextRef } from "./message";
-import type { AskedFor, CallPurpose, CallReservation, CallUsage, FailureKind, FinishReason } from "./model-call";
+import type { AskedFor, CallPurpose, CallReservation, CallUsage, FailureKind, FinishReason, ReportedNames } from "./model-call";
 import type { ScheduleEvent } from "./schedule-events";
 import type { ToolRun } from "./tool-run";
 
@@ -109,6 +109,8 @@ export interface TurnFailure {
   readonly limit?: number;
   /** Milliseconds that the provider asked the caller to wait, on the last attempt. Absent: the provider did not say. */
   readonly retry_after_ms?: number;
+  /** The provider's own names for the failure. Absent: it gave none that looks like an identifier. */
+  readonly reported?: ReportedNames;
 }
 
 /** How a model call ended. `stale`: a summary arrived too late, or for a view that has changed. The call still costs what it cost. */

@@ -64,6 +64,8 @@ export interface AskedFor {
   readonly model: AskedModel;
   /** Generation settings that were set and that the request left out, because the model cannot express them. Absent: none. */
   readonly left_out?: readonly string[];
+  /** The request was rendered in the plainest way, because the provider had refused the usual one. */
+  readonly plain?: true;
 }
 
 export interface AskedModel {
@@ -76,6 +78,8 @@ export interface AskedModel {
   readonly max_output: number;
   /** Absent: unknown. */
   readonly capabilities?: { readonly tools: boolean; readonly images: boolean; readonly files: boolean; readonly reasoning: boolean };
+  /** Where the endpoint differs from what is known of its name and address. Absent: nowhere. */
+  readonly quirks?: Readonly<Record<string, string | number | boolean>>;
 }
 
 /** The class of a model's failure. The names are those of `provider-errors.json`. */
@@ -88,9 +92,18 @@ export const FAILURE_KINDS = [
   "media",
   "invalid_param",
   "auth",
+  "not_found",
+  "region",
   "refused",
   "unavailable",
   "timeout",
   "aborted",
 ] as const;
 export type FailureKind = (typeof FAILURE_KINDS)[number];
+
+/** A provider's own code and type of a failure, and the part of the request that it names: identifiers of at most 64 characters. */
+export interface ReportedNames {
+  readonly code?: string | undefined;
+  readonly type?: string | undefined;
+  readonly param?: string | undefined;
+}

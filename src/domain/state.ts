@@ -161,6 +161,8 @@ interface ForkSource {
 export interface MediaReader {
   readonly provider: string;
   readonly capabilities?: { readonly images: boolean; readonly files: boolean };
+  /** How images reach the model: inside the request, by address, or both. Absent: both. */
+  readonly quirks?: { readonly images?: "any" | "url" | "data" };
 }
 
 export interface SessionState {

@@ -3,7 +3,7 @@
  * thrown error. The message of an error never leaves this module, because it may hold the prompt.
  */
 import type { MissingKey, ModelFailure, ModelStreamPart } from "../app/ports";
-import { MAX_REQUEST_BYTES } from "../context/request-bytes";
+import { MAX_REQUEST_BYTES } from "../context/model-quirks";
 import { MOST_BYTES_PER_UNIT, utf8Bytes } from "../lib/text-bytes";
 import { toModelFailure } from "./classify-failure";
 import { describeError } from "./error-body";

@@ -9,6 +9,7 @@
  */
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import type { ModelRequest, ModelSpec } from "../app/ports";
+import { type AllQuirks, findQuirks } from "../context/model-quirks";
 import { PROVIDER_NAME, toCompatibleCall } from "./compatible-prompt";
 import { findParallel, findStrictness } from "./generation-options";
 import { type BuiltRequest, readBuiltRequest } from "./provider-link";
@@ -36,21 +37,30 @@ function captureFetch(input: RequestInfo | URL, init?: RequestInit): Promise<Res
 const CACHED_MODELS = 64;
 const models = new Map<string, SdkModel>();
 
-function sdkModel(baseUrl: string, { provider, upstream_id }: ModelSpec): SdkModel {
-  const key = `${provider}\n${baseUrl}\n${upstream_id}`;
+function sdkModel(baseUrl: string, spec: ModelSpec): SdkModel {
+  const { stream_options: includeUsage, output_limit, system } = findQuirks(spec);
+  const key = [spec.provider, baseUrl, spec.upstream_id, includeUsage, output_limit, system].join("\n");
   const known = models.get(key);
   if (known) return known;
   if (models.size >= CACHED_MODELS) models.clear();
-  const own = provider === "openai-chat" ? { transformRequestBody: openAiBody } : {};
-  const settings = { name: PROVIDER_NAME, baseURL: baseUrl, includeUsage: true, supportsStructuredOutputs: true, fetch: captureFetch };
-  const model = createOpenAICompatible({ ...settings, ...own })(upstream_id);
+  const settings = { name: PROVIDER_NAME, baseURL: baseUrl, includeUsage, supportsStructuredOutputs: true, fetch: captureFetch };
+  const transformRequestBody = (body: Json): Json => withRole(withLimit(body, output_limit), system);
+  const model = createOpenAICompatible({ ...settings, transformRequestBody })(spec.upstream_id);
   models.set(key, model);
   return model;
 }
 
+type Json = Record<string, unknown>;
+
 /** OpenAI's reasoning models refuse `max_tokens`. All of its models accept the newer name. */
-function openAiBody({ max_tokens, ...body }: Record<string, unknown>): Record<string, unknown> {
-  return max_tokens === undefined ? body : { ...body, max_completion_tokens: max_tokens };
+function withLimit({ max_tokens, ...body }: Json, name: AllQuirks["output_limit"]): Json {
+  return max_tokens === undefined ? body : { ...body, [name]: max_tokens };
+}
+
+function withRole(body: Json, system: AllQuirks["system"]): Json {
+  if (system !== "developer" || !Array.isArray(body.messages)) return body;
+  const messages = body.messages.map((message: Json) => (message.role === "system" ? { ...message, role: "developer" } : message));
+  return { ...body, messages };
 }
 
 /** Throws a `TypeError` when the model has no base URL: such a model must not have been registered. */

@@ -9,6 +9,7 @@ import type { ProviderMetadata } from "../domain/message";
 import type { CallUsage } from "../domain/model-call";
 import { CUT_OFF, toEventFailure } from "./call-failure";
 import { classifyFailure } from "./classify-failure";
+import { ThinkTags } from "./think-tags";
 import { ToolCallAssembly } from "./tool-call-assembly";
 import { WellFormedText } from "./well-formed";
 import { asObject, asText, deltaText, findUsage, isError, readReasoning, readToolDeltas, toFinishReason } from "./wire-chunk";
@@ -27,6 +28,8 @@ interface DecoderOptions {
   readonly normalize?: (event: Json) => Json;
   /** The finish reason of a reply that ended with `[DONE]` and named none. When absent, such a reply counts as cut off. */
   readonly unsaidFinish?: string;
+  /** Whether a reply that begins with `<think>` is thinking up to the end of the tag. Absent: it is text. */
+  readonly thinkTags?: boolean;
   /** What thinking is kept with, because it goes back to its provider. Null or absent: nothing. */
   readonly thinkingMark?: ProviderMetadata | null;
 }
@@ -37,6 +40,7 @@ export class ReplyDecoder {
   readonly #decoder = new TextDecoder();
   readonly #calls = new ToolCallAssembly();
   #out: ModelStreamPart[] = [];
+  readonly #tags: ThinkTags | null;
   #finish: string | null = null;
   #usage: CallUsage | null = null;
   /** The usage that was given last. */
@@ -67,6 +71,7 @@ export class ReplyDecoder {
 
   constructor(options: DecoderOptions = {}) {
     this.#options = options;
+    this.#tags = options.thinkTags ? new ThinkTags() : null;
   }
 
   /** The reply has named its end. Only its usage may follow. */
@@ -111,6 +116,7 @@ export class ReplyDecoder {
   }
 
   #close(): readonly ModelStreamPart[] {
+    for (const { type, text } of this.#tags?.end() ?? []) this.#say(type, text);
     this.#endRun();
     const said = this.#out;
     this.#out = [];
@@ -208,8 +214,13 @@ export class ReplyDecoder {
     if (!delta) return;
     this.deltas++;
     this.#say("reasoning", readReasoning(delta));
-    this.#say("text", deltaText(delta));
+    this.#hear(deltaText(delta));
     if (!readToolDeltas(delta).every((call) => this.#calls.add(call))) this.#cutOff();
+  }
+
+  #hear(piece: string): void {
+    if (!this.#tags || piece === "") return this.#say("text", piece);
+    for (const { type, text } of this.#tags.take(piece)) this.#say(type, text);
   }
 
   #say(type: Said, piece: string): void {

@@ -8,6 +8,7 @@ import type { FailureKind } from "../domain/model-call";
 import { describeError } from "./error-body";
 import { isRoomNegative, judgeNumbers } from "./failure-numbers";
 import {
+  absences,
   closings,
   codes,
   deadlines,
@@ -17,16 +18,20 @@ import {
   longRequests,
   matchFirstRule,
   outputs,
+  places,
   RATE_TYPES,
   unreachable,
 } from "./failure-rules";
 import { FAILURE_TEXT_LIMIT, normalizeFailureText } from "./failure-text";
+import { findRefusedPart, readMostBytes } from "./refused-part";
 
 export interface FailureReport {
   /** HTTP status; null when the failure came inside a stream, or when there was no answer. */
   readonly status: number | null;
   readonly code: string | null;
   readonly type: string | null;
+  /** The part of the request that the report names. Absent: none. */
+  readonly param?: string | null;
   readonly message: string;
 }
 
@@ -47,7 +52,26 @@ interface FailureVerdict {
 /** Converts a report to the port's type. The adapter adds `retry_after_ms`, which it reads from the answer. */
 export function toModelFailure(report: FailureReport): ModelFailure {
   const { kind, limit, window } = judgeFailure(report);
-  return { kind, status: report.status, ...(limit === null ? {} : { limit }), ...(window === null ? {} : { window }) };
+  const text = normalizeFailureText(report.message);
+  const refused = findRefusedPart(kind, report, text);
+  const most_bytes = kind === "payload" ? readMostBytes(text) : null;
+  return {
+    kind,
+    status: report.status,
+    ...(limit !== null && { limit }),
+    ...(window !== null && { window }),
+    ...(most_bytes !== null && { most_bytes }),
+    ...(refused !== null && { refused }),
+    ...toReported(report),
+  };
+}
+
+const IDENTIFIER = /^[A-Za-z0-9_.\-[\]]{1,64}$/;
+
+/** The provider's own names for what went wrong. Anything that is no identifier may hold content, and is left out. */
+function toReported({ code, type, param = null }: FailureReport): Pick<ModelFailure, "reported"> {
+  const named = Object.entries({ code, type, param }).filter(([, name]) => name !== null && IDENTIFIER.test(name));
+  return named.length > 0 ? { reported: Object.fromEntries(named) } : {};
 }
 
 export const classifyFailure = (report: FailureReport): FailureKind => judgeFailure(report).kind;
@@ -59,6 +83,7 @@ export function judgeFailure(asReported: FailureReport): FailureVerdict {
   const kind =
     byCredit(status) ??
     matchFirstRule(longRequests, text) ??
+    matchFirstRule(places, text) ??
     byCode(report, text) ??
     byStatus(status, text) ??
     byText(status, text) ??
@@ -87,7 +112,13 @@ const shortWindow = (text: string): number | null => {
 function unwrap(report: FailureReport): FailureReport {
   if (!/^\s{0,8}[{["]/.test(report.message)) return report;
   const inner = describeError(report.message.slice(0, FAILURE_TEXT_LIMIT));
-  return { status: report.status, code: report.code ?? inner.code, type: report.type ?? inner.type, message: inner.message };
+  return {
+    status: report.status,
+    code: report.code ?? inner.code,
+    type: report.type ?? inner.type,
+    param: report.param ?? inner.param,
+    message: inner.message,
+  };
 }
 
 /** Gateways answer 200, or begin to stream, and put the provider's status into the body. */
@@ -175,6 +206,7 @@ function byText(status: number | null, text: string): FailureKind | null {
     findFailureKind(text) ??
     judgeNumbers(text).kind ??
     matchFirstRule(outputs, text) ??
+    matchFirstRule(absences, text) ??
     (isOverflow(text, { server: status !== null && status >= 500 }) ? "overflow" : null) ??
     matchFirstRule(closings, text)
   );
@@ -190,6 +222,7 @@ const byType = ({ type }: FailureReport): FailureKind | null => (squash(type) ==
 const PASSING = [409, 424, 425, 499];
 
 function byDefault(status: number | null): FailureKind {
+  if (status === 404) return "not_found";
   if (status === 413) return "payload";
   if (status !== null && PASSING.includes(status)) return "unavailable";
   return status !== null && status >= 400 && status < 500 ? "invalid_param" : "unavailable";

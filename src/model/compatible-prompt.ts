@@ -1,9 +1,10 @@
 /** Builds the prompt of a chat completion for any compatible endpoint. What the models wrote is sent back byte for byte. */
 import type { ModelRequest, ModelSpec } from "../app/ports";
+import { findQuirks } from "../context/model-quirks";
 import { type ProviderMetadata, type ToolCallPart, thoughtSignature } from "../domain/message";
 import { toGenerationOptions } from "./generation-options";
 import { type PromptRules, type SdkAssistantPart, type SdkCall, toSdkPrompt } from "./sdk-prompt";
-import { toWireName, WireIds } from "./wire-names";
+import { CallIds, toWireName, WireIds } from "./wire-names";
 
 /**
  * The camel case of this name is the key under which the SDK reads a part's own options and spreads them over the wire
@@ -16,16 +17,8 @@ const RETURNED: ProviderMetadata = { [PROVIDER_NAME]: {} };
 /** In place of the thinking of a call that has none (any more). An empty one counts as absent. */
 const NO_THINKING = ".";
 
-/**
- * Models that refuse a call without the thinking that led to it, from the second round of tools on and in every later request
- * (https://api-docs.deepseek.com/guides/thinking_mode, https://platform.moonshot.ai/docs/guide/use-kimi-k2-thinking-model). Others may refuse
- * a field that they do not know.
- */
-function returnsThinking({ provider, upstream_id, base_url, capabilities }: ModelSpec): boolean {
-  if (provider !== "openai-compatible" || capabilities?.reasoning === false) return false;
-  const host = base_url === null ? "" : (URL.parse(base_url)?.hostname ?? "");
-  return /(?:^|\/)(?:deepseek|kimi)/i.test(upstream_id) || /(?:^|\.)(?:deepseek\.com|moonshot\.(?:ai|cn))$/.test(host);
-}
+/** Models that refuse a call without the thinking that led to it, from the second round of tools on and in every later request. */
+const returnsThinking = (model: ModelSpec): boolean => model.capabilities?.reasoning !== false && findQuirks(model).return_reasoning;
 
 const isOfCalls: PromptRules["takesBack"] = (part, among) =>
   part.provider_metadata?.[PROVIDER_NAME] !== undefined && among.some(({ type }) => type === "tool_call");
@@ -78,9 +71,20 @@ const readsSignatures = ({ upstream_id, base_url }: ModelSpec): boolean =>
   /gemini/i.test(upstream_id) || (base_url !== null && (URL.parse(base_url)?.hostname.endsWith(".googleapis.com") ?? false));
 
 function rulesFor({ model }: ModelRequest): PromptRules {
-  if (model.provider === "openai-chat") return { ...rules, userAtEnd: false, ids: new WireIds(OPENAI_ID_UNITS) };
-  if (returnsThinking(model)) return { ...rules, takesBack: isOfCalls, thinkingOfCalls: NO_THINKING };
-  return readsSignatures(model) ? { ...rules, toCall: (part, id) => toCall(part, { id, signed: true }) } : rules;
+  const quirks = findQuirks(model);
+  const isOpenAi = model.provider === "openai-chat";
+  const isNine = quirks.call_ids === "nine_characters";
+  return {
+    ...rules,
+    ...(isOpenAi && { userAtEnd: false }),
+    ...(isNine ? { ids: new CallIds() } : isOpenAi && { ids: new WireIds(OPENAI_ID_UNITS) }),
+    ...(quirks.system === "first" && { systemInFront: true, joinsSystem: "leading" }),
+    ...(quirks.system === "merged" && { joinsSystem: "all" }),
+    ...(quirks.alternate_roles && { joinsReplies: true, joinsUsers: true, userInFront: true }),
+    ...(quirks.images === "data" && { takesUrl: () => false }),
+    ...(returnsThinking(model) && { takesBack: isOfCalls, thinkingOfCalls: NO_THINKING }),
+    ...(readsSignatures(model) && { toCall: (part: ToolCallPart, id: string) => toCall(part, { id, signed: true }) }),
+  };
 }
 
 export function toCompatibleCall(request: ModelRequest): SdkCall {

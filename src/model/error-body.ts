@@ -8,6 +8,8 @@ import { asObject, asText } from "./wire-chunk";
 interface ProviderError {
   readonly code: string | null;
   readonly type: string | null;
+  /** The part of the request that the error names: a parameter, or a path to it. */
+  readonly param: string | null;
   readonly message: string;
 }
 
@@ -31,9 +33,13 @@ const TYPES = new Set("type error_type status __type kind".split(" "));
 /** Numbers that llama.cpp sends beside its message. */
 const FIGURES = new Set(["n_ctx", "n_prompt_tokens"]);
 
+/** Names of a part of the request. FastAPI's is a path. */
+const PARAMS = new Set(["param", "loc"]);
+
 interface Found {
   code: string | null;
   type: string | null;
+  param: string | null;
   readonly texts: string[];
   values: number;
 }
@@ -45,10 +51,10 @@ interface Found {
  */
 export function describeError(text: string): ProviderError {
   const parsed = parseOrNull(text);
-  const found: Found = { code: null, type: null, texts: [], values: 0 };
+  const found: Found = { code: null, type: null, param: null, texts: [], values: 0 };
   if (parsed !== null) collect(parsed, found, 0);
   const message = found.texts.length > 0 ? found.texts.join(". ") : text;
-  return { code: found.code, type: found.type, message: message.slice(0, ERROR_TEXT_LIMIT) };
+  return { code: found.code, type: found.type, param: found.param, message: message.slice(0, ERROR_TEXT_LIMIT) };
 }
 
 function collect(value: unknown, found: Found, depth: number): void {
@@ -64,6 +70,7 @@ function collect(value: unknown, found: Found, depth: number): void {
 function collectField(key: string, value: unknown, { found, depth }: { readonly found: Found; readonly depth: number }): void {
   if (CODES.has(key)) found.code = asCode(value, found.code);
   else if (TYPES.has(key)) found.type = asType(value, found.type);
+  else if (PARAMS.has(key)) found.param ??= asParam(value);
   else if (FIGURES.has(key) && typeof value === "number") found.texts.push(`${key} ${value}`);
   else if (WORDS.has(key)) collect(value, found, depth + 1);
 }
@@ -73,6 +80,12 @@ function collectText(text: string, found: Found, depth: number): void {
   const inner = start >= 0 ? parseOrNull(text.slice(start)) : null;
   if (start !== 0 || inner === null) found.texts.push(text);
   if (inner !== null) collect(inner, found, depth + 1);
+}
+
+function asParam(value: unknown): string | null {
+  if (!Array.isArray(value)) return asText(value) || null;
+  const steps = value.filter((step) => typeof step === "string" || typeof step === "number").filter((step) => step !== "body");
+  return steps.length > 0 ? steps.join(".") : null;
 }
 
 /** The innermost code replaces those around it, which gateways added. A bare HTTP status does not replace a code. */

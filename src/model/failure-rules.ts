@@ -34,8 +34,10 @@ export const codes: readonly Rule[] = [
   ["media", /^(?:(?:invalid|unsupported)(?:image|media|file)\w{0,40}|image\w{0,40})$/],
   [
     "invalid_param",
-    /^(?:unsupported(?:parameter|value)|(?:string|array)abovemaxlength|unknownparameter|modelnotfound|missingrequiredparameter|integerbelowminvalue)$/,
+    /^(?:unsupported(?:parameter|value)|(?:string|array)abovemaxlength|unknownparameter|missingrequiredparameter|integerbelowminvalue)$/,
   ],
+  ["not_found", /^(?:modelnotfound|modelnotavailable|unknownmodel|invalidmodel|deploymentnotfound|notfounderror)$/],
+  ["region", /^(?:unsupportedcountry\w{0,40}|regionnotsupported)$/],
   ["timeout", /^(?:timeout\w{0,20}|requesttimeout|gatewaytimeout|deadlineexceeded)$/],
   [
     "unavailable",
@@ -87,6 +89,22 @@ export const unreachable: readonly Rule[] = [
 /** A plan that takes no long request. Waiting never helps, although the status says that a rate was exceeded; a smaller request does. */
 export const longRequests: readonly Rule[] = [["overflow", /extra usage is required for long context/]];
 
+/** The provider does not serve the place from where the request came. */
+export const places: readonly Rule[] = [
+  [
+    "region",
+    /(?:country|region|territory|location)[^.]{0,60} (?:is )?not (?:supported|available|allowed)|not (?:available|supported) in your (?:country|region|location)/,
+  ],
+];
+
+/** The provider has no model of this name, or nothing at this address. */
+export const absences: readonly Rule[] = [
+  [
+    "not_found",
+    /\bmodel\b[^.]{0,100}(?:does not exist|not found|do(?:es)? not have access|is not available|not a valid model|unknown)|(?:invalid|unknown|no such) model\b|not a valid model id|resource not found/,
+  ],
+];
+
 /** Go's words for an expired deadline, which gateways send under any status. The `context` in them is not a model's context. */
 export const deadlines: readonly Rule[] = [["timeout", /context deadline exceeded|\bdeadlineexceeded/]];
 
@@ -97,7 +115,7 @@ const faults: readonly Rule[] = [
   ["refused", /safety (?:threshold|system|filter|setting|polic)|content (?:filter|policy)/],
   [
     "invalid_param",
-    /(?:unsupported|unknown|unrecognized|missing) (?:required )?(?:parameter|argument|value|field|name)|not supported with this model|extra inputs are not permitted|(?:must|should) be (?:strictly )?(?:positive|greater than|at least|>=?|≥)|\b(?:max|min)_(?:input|prompt|context)_\w{3,8} (?:must|should) be|vocabulary|(?:token[_ ]id|\bseed|temperature|top_[kp])['"`]? (?:\d|must|should|cannot|may not)|(?:parse|parsing|malformed|invalid|decode) (?:\w{1,12} )?json|\bat (?:offset|position|line|column) \d/,
+    /(?:unsupported|unknown|unrecognized|missing) (?:required )?(?:parameter|argument|value|field|name)|not supported with this model|no endpoints found|extra inputs are not permitted|(?:must|should) be (?:strictly )?(?:positive|greater than|at least|>=?|≥)|\b(?:max|min)_(?:input|prompt|context)_\w{3,8} (?:must|should) be|vocabulary|(?:token[_ ]id|\bseed|temperature|top_[kp])['"`]? (?:\d|must|should|cannot|may not)|(?:parse|parsing|malformed|invalid|decode) (?:\w{1,12} )?json|\bat (?:offset|position|line|column) \d/,
   ],
   [
     "invalid_param",
@@ -190,9 +208,20 @@ export const matchFirstRule = (rules: readonly Rule[], text: string): FailureKin
 
 /** Every pattern that is matched against a provider's text. Their shape keeps the time linear (`test/linear-time.test.ts`). */
 export const textPatterns: readonly RegExp[] = [
-  ...[...codes, ...limits, ...longRequests, ...unreachable, ...deadlines, ...faults, media, settings, ...outputs, ...closings].map(
-    ([, pattern]) => pattern,
-  ),
+  ...[
+    ...codes,
+    ...limits,
+    ...longRequests,
+    ...places,
+    ...absences,
+    ...unreachable,
+    ...deadlines,
+    ...faults,
+    media,
+    settings,
+    ...outputs,
+    ...closings,
+  ].map(([, pattern]) => pattern),
   ...overflows,
   namedLimit,
   bare,

@@ -1,5 +1,6 @@
 /** `ChatModel` for any OpenAI-compatible chat-completions endpoint, and OpenAI's own. */
 import type { ChatModel, Credentials } from "../app/ports";
+import { findQuirks } from "../context/model-quirks";
 import { withKey } from "./call-failure";
 import { createChatCompletions } from "./chat-completions";
 import { buildChatRequest } from "./chat-request";
@@ -21,5 +22,5 @@ export const createOpenAiCompatibleModel = ({ credentials, fetch }: OpenAiCompat
     // Redirects are not followed: the key and the conversation must go to no address other than the configured one.
     send: ({ url, headers, body }, signal) => fetch(url, { method: "POST", headers, body, signal, redirect: "manual" }),
     toEvents: chatEvents,
-    newDecoder: (model) => new ReplyDecoder({ thinkingMark: markThinking(model) }),
+    newDecoder: (model) => new ReplyDecoder({ thinkingMark: markThinking(model), thinkTags: findQuirks(model).strip_think_tags }),
   });

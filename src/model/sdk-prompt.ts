@@ -7,7 +7,7 @@ import type { ChatMessage, ModelRequest } from "../app/ports";
 import { describeMediaPart } from "../context/media";
 import type { MediaPart, Part, ReasoningPart, ToolCallPart, ToolDefinition, ToolResultPart } from "../domain/message";
 import { assertNever } from "../lib/assert-never";
-import type { WireIds } from "./wire-names";
+import { CallIds, type WireIds } from "./wire-names";
 
 export type SdkCall = LanguageModelV4CallOptions;
 export type SdkMessage = LanguageModelV4Message;
@@ -34,6 +34,8 @@ export interface PromptRules {
   readonly ids: WireIds | null;
   /** True when system messages may only come first. A later one is sent as a user's message. */
   readonly systemInFront: boolean;
+  /** Which system messages become part of the first one: those right behind it (`leading`), or all. Absent: none. */
+  readonly joinsSystem?: "leading" | "all";
   /** True when the provider refuses a conversation that the model begins, or that holds instructions alone. */
   readonly userInFront: boolean;
   /**
@@ -43,6 +45,8 @@ export interface PromptRules {
   readonly userAtEnd: boolean;
   /** True when the provider refuses calls in a reply that follows another reply. Both are then sent as one. */
   readonly joinsReplies: boolean;
+  /** True when the provider refuses a user's message that follows another one. Both are then sent as one. Absent: false. */
+  readonly joinsUsers?: boolean;
   /** True when the provider refuses a blank text. */
   readonly refusesBlank: boolean;
   /** True when the provider refuses calls of tools that are not offered. */
@@ -84,7 +88,9 @@ const EMPTY_MESSAGE = "[empty message]";
 const NO_MESSAGE = "[no message]";
 const isBlank = (text: string): boolean => text.trim() === "";
 
-export function toSdkPrompt(request: ModelRequest, rules: PromptRules): SdkPrompt {
+export function toSdkPrompt(asked: ModelRequest, usual: PromptRules): SdkPrompt {
+  const request = asked.plain ? toPlainRequest(asked) : asked;
+  const rules = asked.plain ? toPlainRules(usual) : usual;
   const tools = request.model.capabilities?.tools === false ? [] : request.tools;
   const inWords = request.model.capabilities?.tools === false || (rules.callsNeedTools && tools.length === 0);
   const build = new PromptBuild(request, rules, inWords);
@@ -94,6 +100,43 @@ export function toSdkPrompt(request: ModelRequest, rules: PromptRules): SdkPromp
   for (const [place, message] of request.messages.entries()) build.take(message, place);
   build.finish();
   return { messages: build.messages, tools: tools.map(toSdkTool) };
+}
+
+/** The rules under which every known endpoint takes a conversation. Calls that the model still waits for keep what belongs to them. */
+const toPlainRules = (rules: PromptRules): PromptRules => ({
+  ...rules,
+  ids: new CallIds(),
+  joinsSystem: "all",
+  joinsReplies: true,
+  joinsUsers: true,
+});
+
+/** What stands before the user's last message, in words: no metadata, no thinking, no media. */
+function toPlainRequest(request: ModelRequest): ModelRequest {
+  const last = request.messages.findLastIndex(({ role }) => role === "user");
+  const messages = request.messages.map((message, index) =>
+    index < last ? { ...message, parts: message.parts.flatMap((part) => toPlainPart(part)) } : message,
+  );
+  return { ...request, messages };
+}
+
+function toPlainPart(part: Part): readonly Part[] {
+  switch (part.type) {
+    case "reasoning":
+      return [];
+    case "image":
+    case "file":
+      return [{ type: "text", text: describeMediaPart(part) }];
+    case "text":
+    case "tool_call": {
+      const { provider_metadata: _, ...plain } = part;
+      return [plain];
+    }
+    case "tool_result":
+      return [part];
+    default:
+      return assertNever(part);
+  }
 }
 
 function toSdkTool(tool: ToolDefinition): LanguageModelV4FunctionTool {
@@ -177,14 +220,28 @@ class PromptBuild {
   #system(parts: readonly Part[], place: number): void {
     const text = parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n\n");
     if (this.rules.refusesBlank && isBlank(text)) return;
-    const late = this.rules.systemInFront && this.messages.some(({ message }) => message.role !== "system");
-    if (late) this.#user([{ type: "text", text: `[System message: ${text}]` }], place);
+    const isLate = this.messages.some(({ message }) => message.role !== "system");
+    if (this.#joinSystem(text, isLate)) return;
+    if (this.rules.systemInFront && isLate) this.#user([{ type: "text", text: `[System message: ${text}]` }], place);
     else this.add({ role: "system", content: text }, place);
   }
 
-  #user(content: SdkUserPart[], place: number): void {
-    const empty = content.length === 0 && this.rules.refusesBlank;
-    this.add({ role: "user", content: empty ? [{ type: "text", text: EMPTY_MESSAGE }] : content }, place);
+  /** Adds the text to the system message in front. False: it becomes a message of its own. */
+  #joinSystem(text: string, isLate: boolean): boolean {
+    const { joinsSystem } = this.rules;
+    if (joinsSystem === undefined || (isLate && joinsSystem === "leading")) return false;
+    const first = this.messages[0];
+    if (first?.message.role === "system") first.message.content = `${first.message.content}\n\n${text}`;
+    else this.messages.unshift({ message: { role: "system", content: text }, place: -1 });
+    return true;
+  }
+
+  #user(said: SdkUserPart[], place: number): void {
+    const isEmpty = said.length === 0 && this.rules.refusesBlank;
+    const content: SdkUserPart[] = isEmpty ? [{ type: "text", text: EMPTY_MESSAGE }] : said;
+    const last = this.messages.at(-1)?.message;
+    if (this.rules.joinsUsers && last?.role === "user") last.content.push(...content);
+    else this.add({ role: "user", content }, place);
   }
 
   #result(part: ToolResultPart, place: number): void {

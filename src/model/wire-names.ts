@@ -4,6 +4,8 @@
  * takes letters, digits, `_` and `-`, and each id once in a request. The result depends only on the order of appearance, so
  * that a request keeps its prefix as it grows.
  */
+import { sha256Sync } from "../lib/sha256-sync";
+
 const OTHER = /[^a-zA-Z0-9_-]/g;
 const MOST_NAME_UNITS = 64;
 /** Room for the suffix that makes an id unique. */
@@ -50,11 +52,30 @@ export class WireIds {
   }
 
   #unique(id: string): string {
-    const clean = id.replaceAll(OTHER, "_") || "call";
-    const stem = clean.slice(0, this.#most - SUFFIX_UNITS);
-    let wire = clean.length <= this.#most ? clean : stem;
-    for (let n = 2; this.#used.has(wire); n++) wire = `${stem}_${n}`;
+    let wire = this.toWire(id, 1);
+    for (let n = 2; this.#used.has(wire); n++) wire = this.toWire(id, n);
     this.#used.add(wire);
     return wire;
+  }
+
+  /** `n`: the number of the try, because the request has the earlier ones already. */
+  protected toWire(id: string, n: number): string {
+    const clean = id.replaceAll(OTHER, "_") || "call";
+    if (n === 1 && clean.length <= this.#most) return clean;
+    const stem = clean.slice(0, this.#most - SUFFIX_UNITS);
+    return n === 1 ? stem : `${stem}_${n}`;
+  }
+}
+
+const CALL_ID_UNITS = 9;
+const CALL_ID = /^[a-zA-Z0-9]{9}$/;
+
+/**
+ * Ids of nine letters and digits, which is all that Mistral takes and every other endpoint takes as well. The result depends on the id alone,
+ * so that it stays the same in a session's later requests.
+ */
+export class CallIds extends WireIds {
+  protected override toWire(id: string, n: number): string {
+    return n === 1 && CALL_ID.test(id) ? id : sha256Sync(n === 1 ? id : `${id} ${n}`).slice(0, CALL_ID_UNITS);
   }
 }

@@ -38,7 +38,7 @@ export function createWorkersAiModel(ai: Ai | undefined): ChatModel {
     },
     // Every JSON answer goes to the decoder, which tells an error from a reply.
     toEvents: (answer) => [asObject(answer) ?? {}],
-    newDecoder: () => new ReplyDecoder({ normalize: toChunk, unsaidFinish: "stop" }),
+    newDecoder: () => new ReplyDecoder({ normalize: toChunk, unsaidFinish: "stop", thinkTags: true }),
   });
 }
 

@@ -20,7 +20,7 @@ export const tenants = sqliteTable("tenants", {
 
 /**
  * Rows with `tenantId` '' hold the presets that every deployment knows. `contextWindowSize` null: unknown. Prices are
- * US dollars per million tokens, `capabilities` is JSON, `credential` is a name.
+ * US dollars per million tokens, `capabilities` and `quirks` are JSON, `credential` and `endpoint` are names.
  */
 export const models = sqliteTable(
   "models",
@@ -42,6 +42,8 @@ export const models = sqliteTable(
     priceCached: real("price_cached"),
     priceCacheWrite: real("price_cache_write"),
     credential: text("credential"),
+    endpoint: text("endpoint"),
+    quirks: text("quirks"),
   },
   (table) => [primaryKey({ columns: [table.tenantId, table.providerId, table.id] })],
 );

@@ -6,6 +6,7 @@ import { toModelColumns } from "../app/model-columns";
 import type { ModelEntry } from "../app/model-entry";
 import type { TenantChange } from "../app/tenant-api";
 import type { TenantRows } from "../app/tenant-rows";
+import type { Quirks } from "../context/model-quirks";
 import { repairErasedUsage } from "./erased-usage-rows";
 import { sessions } from "./schema";
 import { removeUsage } from "./usage-bound";
@@ -49,9 +50,11 @@ export function toRows({ tenant, settings, models }: TenantChange): { readonly t
   };
 }
 
-/** Leaves out prices that come from the package. They change over time, and the rows must be the same whenever they are written. */
+/** Leaves out prices that come from the package and quirks that were learned: the rows must be the same whenever they are written. */
 function toModelRow(model: ModelEntry): Row {
-  const { prices: _ofThePackage, ...unpriced } = model;
+  const { prices: _ofThePackage, quirks: _withLearned, ...unpriced } = model;
+  const said = model.known_quirks.filter(({ source }) => source === model.source).map(({ quirk, value }) => [quirk, value]);
+  const configured = { ...unpriced, ...(said.length > 0 && { quirks: Object.fromEntries(said) as Quirks }) };
   return {
     provider_id: model.provider,
     id: model.id,
@@ -61,7 +64,7 @@ function toModelRow(model: ModelEntry): Row {
     base_url: model.base_url,
     max_output: model.max_output,
     context_window_size: model.context_window,
-    ...toModelColumns(model.figures.prices === "prices_package" ? unpriced : model),
+    ...toModelColumns(model.figures.prices === "prices_package" || !model.prices ? configured : { ...configured, prices: model.prices }),
   };
 }
 

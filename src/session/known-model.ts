@@ -3,7 +3,9 @@
  * kept durably. All figures of the context include the window, even in a life that has not looked the model up yet.
  */
 import type { Log, ModelDirectory, ModelSpec } from "../app/ports";
+import type { Lessons } from "../app/session-ports";
 import { assumedWindow, measureNext } from "../context/budget";
+import { type Quirks, withQuirks } from "../context/model-quirks";
 import { toPolicy } from "../context/policy-choice";
 import { measuredFor } from "../context/start-ratio";
 import type { ContextNumbers } from "../contract/frame";
@@ -29,6 +31,7 @@ interface KnownModelDeps {
 
 export class KnownModel implements ModelDirectory {
   #spec: ModelSpec | null = null;
+  readonly #learned = new Map<string, Quirks>();
   /** Undefined: not read yet. */
   #window: KnownWindow | null | undefined;
 
@@ -41,10 +44,16 @@ export class KnownModel implements ModelDirectory {
   /** Looks up a model of the session's tenant, and remembers the session's own. */
   async resolve(id: string): Promise<ModelSpec | null> {
     const { tenant } = this.deps.state();
-    const spec = tenant ? await this.deps.models(tenant).resolve(id) : null;
+    const known = tenant ? await this.deps.models(tenant).resolve(id) : null;
+    const spec = known && withQuirks(known, this.lessons.find(id));
     if (spec && id === this.deps.state().settings.model) this.#remember(spec);
     return spec;
   }
+
+  readonly lessons: Lessons = {
+    note: (model, lesson) => void this.#learned.set(model, { ...this.#learned.get(model), ...lesson }),
+    find: (model) => this.#learned.get(model) ?? null,
+  };
 
   /** The entry as last looked up in this life. Null for a model that was not. */
   lastKnown(model: string): ModelSpec | null {

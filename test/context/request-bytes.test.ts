@@ -1,8 +1,9 @@
 /** No request exceeds the bound in bytes, whatever the window and the policy. */
 import { describe, expect, test } from "vitest";
 import { planGuard } from "../../src/context/guard";
+import { MAX_REQUEST_BYTES } from "../../src/context/model-quirks";
 import { toPolicy } from "../../src/context/policy-choice";
-import { contentBytes, itemBytes, MAX_CONTENT_BYTES, MAX_REQUEST_BYTES, MAX_WEIGHT, weighText } from "../../src/context/request-bytes";
+import { contentBytes, itemBytes, MAX_CONTENT_BYTES, toMaxWeight, weighText } from "../../src/context/request-bytes";
 import { MESSAGE_OVERHEAD_TOKENS } from "../../src/context/tokens";
 import { utf8Bytes } from "../../src/lib/text-bytes";
 import { call, item, result, turnId, viewing } from "../support/builders";
@@ -96,7 +97,7 @@ test.each(["a ", " ", "\n", "\u0001", '"', "ü", "语", "𝒳", "x"])(
   "texts of %j within the weight of a request are within its bytes",
   (sign) => {
     const text = sign.repeat(10_000);
-    const fitting = Math.floor(MAX_WEIGHT / weighText(text));
+    const fitting = Math.floor(toMaxWeight({}) / weighText(text));
     expect(fitting * utf8Bytes(JSON.stringify(text).slice(1, -1))).toBeLessThanOrEqual(MAX_CONTENT_BYTES);
   },
 );

@@ -40,7 +40,24 @@ describe("putting a model", () => {
     expect(said).toMatchObject(more);
   });
 
+  it("takes a known endpoint, which names provider and address, and quirks over its own", async () => {
+    expect((await put({ endpoint: "mistral", upstream_id: "mistral-large" })).said).toEqual({
+      provider: "openai-compatible",
+      upstream_id: "mistral-large",
+      base_url: "https://api.mistral.ai/v1",
+      endpoint: "mistral",
+    });
+    const own = { endpoint: "azure", base_url: "https://acme.openai.azure.com/openai/v1", quirks: { system: "developer" } };
+    expect((await put(own)).said).toMatchObject({ ...own, provider: "openai-compatible" });
+  });
+
   it.each([
+    ["neither a provider nor an endpoint", { upstream_id: "m" }, "provider"],
+    ["an endpoint whose address is the account's, without one", { endpoint: "azure" }, "base_url"],
+    ["an endpoint that is not known", { endpoint: "acme" }, "endpoint"],
+    ["a quirk that is not known", { ...compatible, quirks: { loud: true } }, "quirks.loud"],
+    ["a quirk of chat completions at another provider", { provider: "anthropic", quirks: { system: "first" } }, "quirks.system"],
+    ["a bound that holds no request", { ...compatible, quirks: { max_request_bytes: 10 } }, "quirks.max_request_bytes"],
     ["openai-compatible without an address", { provider: "openai-compatible" }, "base_url"],
     ["embedded with one", { provider: "embedded", base_url: "https://llm.example.com" }, "base_url"],
     ["workers-ai with one", { provider: "workers-ai", base_url: "https://llm.example.com" }, "base_url"],
@@ -97,6 +114,8 @@ describe("a model as it is shown", () => {
       ratio: null,
       prices: { input: 0.15, output: 0.6, cached: 0.075, cache_write: 0.15 },
       credential: "mine",
+      endpoint: null,
+      quirks: [],
       source: "tenant",
       sources: entry.figures,
       warnings: [],

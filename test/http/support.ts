@@ -229,6 +229,7 @@ export function modelEntry(changes: Partial<ModelEntry> = {}): ModelEntry {
     source: "tenant",
     figures: { context_window: "tenant", max_output: "tenant", capabilities: "unknown", ratio: "unknown", prices: "unknown" },
     suggestions: [],
+    known_quirks: [],
     credential_missing: false,
     key_missing: false,
     ...changes,

@@ -296,7 +296,7 @@ describe("a stream fails", () => {
   it("by the class and status of an error event, and nothing follows it", () => {
     const error = { message: "Rate limit reached", code: 429 };
     const chunks = read(`${event({ content: "a" })}data: ${JSON.stringify({ error })}\n\n${event({ content: "b" }, "stop")}`);
-    expect(chunks).toEqual([
+    expect(chunks).toMatchObject([
       { type: "text", text: "a" },
       { type: "failure", failure: { kind: "rate_limit", status: 429 } },
     ]);

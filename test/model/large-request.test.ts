@@ -1,7 +1,7 @@
 /** No adapter sends a body above the limit, whatever was planned. */
 import { describe, expect, test } from "vitest";
 import type { ModelSpec } from "../../src/app/ports";
-import { MAX_REQUEST_BYTES } from "../../src/context/request-bytes";
+import { MAX_REQUEST_BYTES } from "../../src/context/model-quirks";
 import { utf8Bytes } from "../../src/lib/text-bytes";
 import { createChatModel } from "../../src/model/chat-model";
 import { collect, modelRequest, modelSpec, user } from "./model-request";

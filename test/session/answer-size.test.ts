@@ -5,7 +5,7 @@ import type { SubmitInput } from "../../src/app/session-api";
 import type { Page } from "../../src/contract/page";
 import { MAX_ANSWER_BYTES, takeWithin } from "../../src/session/calls/answer-size";
 import { MAX_SHOWN_CHARS } from "../../src/session/calls/context-call";
-import { CALLER, Life, SPEC, settle } from "./life";
+import { CALLER, failure, Life, SPEC, settle } from "./life";
 
 const LARGE = "x".repeat(MAX_ANSWER_BYTES / 4);
 
@@ -83,6 +83,11 @@ const buildCalls = (round: number): ModelStreamPart[] =>
     call: { type: "tool_call", call_id: `${round}.${n}`, name: "look", arguments: JSON.stringify("a".repeat(5_000)) },
   }));
 
+/** The view has more bytes than a request may have, so that a summary is asked for before each round. */
+async function refuseSummaries(life: Life): Promise<void> {
+  while (life.calls.at(-1)?.request.purpose === "compaction") await life.say(failure("refused"));
+}
+
 /** Rounds of 40 calls, each with a result of the maximum length. One call of the last round stays open. */
 async function manyResults(rounds: number): Promise<Life> {
   const life = new Life();
@@ -101,6 +106,7 @@ async function manyResults(rounds: number): Promise<Life> {
       );
     await life.service.toolResults(CALLER, { results, idempotency: null });
     await settle();
+    await refuseSummaries(life);
   }
   return life;
 }
@@ -125,6 +131,7 @@ test("the report of a turn with large results holds the newest, says that older 
     idempotency: null,
   });
   await settle();
+  await refuseSummaries(life);
   await life.answer("done");
   const ended = await readReport(life);
   expect(ended).toMatchObject({ status: "completed", items_truncated: true });

@@ -2,8 +2,9 @@
 import { beforeEach, expect, test } from "vitest";
 import { runCompaction } from "../../src/app/compaction/run-compaction";
 import type { ChatModel, ModelRequest } from "../../src/app/ports";
+import { MAX_REQUEST_BYTES } from "../../src/context/model-quirks";
 import type { PolicyChoice } from "../../src/context/policy-choice";
-import { MAX_CONTENT_BYTES, MAX_REQUEST_BYTES } from "../../src/context/request-bytes";
+import { MAX_CONTENT_BYTES } from "../../src/context/request-bytes";
 import type { CompactionId } from "../../src/domain/ids";
 import { createChatModel } from "../../src/model/chat-model";
 import { toStream } from "../model/scripted";

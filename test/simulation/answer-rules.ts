@@ -8,10 +8,8 @@ import type { Violations } from "./violation";
 
 /** As docs/turns.md says it: calls that fail, what an overflow asks again, and the one that answers. */
 const MOST_CALLS = 8 + 2 + 1;
-const MOST_OF_ONE_MODEL = 3 + 3 + 2;
 
 interface Answer {
-  readonly asked: Map<string, number>;
   calls: number;
   spoke: boolean;
   /** By model: the time from which it may be called again. */
@@ -38,12 +36,9 @@ export class AnswerRules {
   begin({ model, maxOutput }: ModelRequest, state: SessionState): { said(): void; failed(failure: ModelFailure, asked: number): void } {
     const answer = this.#readAnswer(state);
     const { violations } = this;
-    const ofModel = (answer.asked.get(model.id) ?? 0) + 1;
-    answer.asked.set(model.id, ofModel);
     answer.calls += 1;
     violations.check(!answer.spoke, "I26", () => `${model.id} is asked for an answer of which something was said`);
     violations.check(answer.calls <= MOST_CALLS, "I26", () => `${answer.calls} calls for one answer`);
-    violations.check(ofModel <= MOST_OF_ONE_MODEL, "I26", () => `${model.id} is asked ${ofModel} times for one answer`);
     const early = (answer.notBefore.get(model.id) ?? 0) - this.now();
     violations.check(early <= 0, "I26", () => `${model.id} is asked ${early} ms before the time that it named`);
     const cap = answer.caps.get(model.id);
@@ -64,7 +59,7 @@ export class AnswerRules {
     const key = toKey(state);
     const known = this.#answers.get(key);
     if (known) return known;
-    const answer: Answer = { asked: new Map(), calls: 0, spoke: false, notBefore: new Map(), caps: new Map() };
+    const answer: Answer = { calls: 0, spoke: false, notBefore: new Map(), caps: new Map() };
     this.#answers.set(key, answer);
     return answer;
   }

@@ -16,6 +16,7 @@ import { checkPast } from "./past-rules";
 import { MODELS } from "./profile";
 import { checkNothingFound, checkSearch } from "./search-rules";
 import type { Send } from "./send";
+import { checkNoDeadEnd } from "./strict-endpoint";
 import { checkExecutions } from "./tool-rules";
 import type { Users } from "./users";
 import { CALLER, type World } from "./world";
@@ -35,6 +36,7 @@ export async function checkAtRest(run: Run): Promise<void> {
   run.world.budgets.checkAtRest();
   run.world.hooks.checkAtRest(run.log.events);
   checkExecutions(run.world, run.log.events);
+  checkNoDeadEnd(run.log.events, run.world.violations);
   run.world.choices.check(run.log.events);
   run.world.respond.check(run.log.events);
   await run.world.copies.check(run.log.events);
@@ -77,7 +79,10 @@ function checkNothingLeft({ world, log }: Run): void {
   violations.check(open.length === 0, "I3", () => `the record says that ${open.map((row) => `${row.id} is ${row.status}`)}`);
 }
 
-/** I18: the ledger contains only calls that were made. A lease has no more of them than requests. Without crashes, every call is in it. */
+/**
+ * I18: the ledger contains only calls that were made. A lease has no more of them than requests. Without crashes, every call is in it: a
+ * refusal that teaches something is part of the call that it teaches.
+ */
 function checkLedger({ world, log }: Run): void {
   const { violations, stats } = world;
   const calls = log.events.flatMap((event) => (event.type === "ModelCallFinished" ? [event] : []));
@@ -93,7 +98,8 @@ function checkLedger({ world, log }: Run): void {
   for (const purpose of ["turn", "compaction", "title", "comparison"]) {
     const made = (stats.counts.get(`${purpose} requests`) ?? 0) + (stats.counts.get(`${purpose} requests inside a turn`) ?? 0);
     const recorded = calls.filter((call) => call.purpose === purpose).length;
-    const fine = calm ? recorded === made : recorded <= made;
+    const least = made - (stats.counts.get(`${purpose} lessons`) ?? 0);
+    const fine = recorded <= made && (recorded >= least || !calm);
     const byLease = (): string =>
       [...world.model.askedUnder]
         .map(([token, asked]) => `${token}: ${asked}/${calls.filter((call) => call.lease === token).length}`)

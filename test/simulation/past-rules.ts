@@ -4,7 +4,7 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import { toModelSpec } from "../../src/app/asked-model";
-import { buildRequest } from "../../src/app/request/build-request";
+import { buildFittedRequest } from "../../src/app/request/build-request";
 import type { StoredEvent } from "../../src/domain/events";
 import { fold } from "../../src/domain/evolve";
 import { findRequest } from "../../src/session/calls/past-request";
@@ -50,7 +50,9 @@ function rebuild(runtime: SessionRuntime, { turn, n }: { turn: Parameters<typeof
   if (found.value.isRedacted) return null;
   const { call, content } = found.value;
   const spec = call.asked ? toModelSpec(call.model, call.asked.model) : null;
-  return call.asked && spec ? digestText(render(buildRequest(content, spec, call.asked.max_output)).body) : "nothing was recorded";
+  if (!call.asked || !spec) return "nothing was recorded";
+  const { max_output, plain = false } = call.asked;
+  return digestText(render(buildFittedRequest(content, spec, { maxOutput: max_output, reservation: null, plain }).request).body);
 }
 
 function checkState({ sql, violations }: World, { seq, events }: { readonly seq: number; readonly events: readonly StoredEvent[] }): void {

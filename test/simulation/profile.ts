@@ -6,6 +6,7 @@ import { type PolicyChoice, toPolicyText } from "../../src/context/policy-choice
 import { POLICY_NAMES } from "../../src/context/presets";
 import type { FailureKind } from "../../src/domain/model-call";
 import type { Random } from "./random";
+import { drawStrict, type Strict } from "./strict-endpoint";
 
 export interface Profile {
   /** The tenant has budgets. */
@@ -50,6 +51,8 @@ export interface Profile {
   readonly saysWhen: number;
   /** Models accept shorter replies than the registry says, and may or may not report it. */
   readonly caps: boolean;
+  /** What the endpoint of all models refuses. */
+  readonly strict: Strict;
   summaryFails: number;
   /** A request is refused as too long, although it fits by all known figures. */
   overflows: number;
@@ -219,6 +222,7 @@ export function drawProfile(random: Random, apart: Random): Profile {
     budgetFails: budgets ? apart.pick([0, 0, 0.1, 0.4]) : 0,
     budgetChanges: budgets ? apart.pick([0, 0.003, 0.02]) : 0,
     ...drawHooks(apart),
+    strict: drawStrict(apart),
     crash: random.pick([0, 0, 0, 0.005, 0.02, 0.04]),
     consumerCrash: random.pick([0, 0, 0.02]),
     rebuildCrash: random.pick([0, 0.005, 0.03]),

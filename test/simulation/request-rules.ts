@@ -35,8 +35,9 @@ export interface Owed {
 /** Tokens of a few messages' frames. A provider's count of a reply excludes the reply's frame; the reserve covers it. */
 const FRAMES = 16;
 
-/** Whether nothing can leave the view, and the request fits by its likely size alone. */
+/** Whether nothing can leave the view, or the client wants it whole, so that the request is sent if it fits by its likely size alone. */
 function isLastTry(state: SessionState, model: ModelRequest["model"]): boolean {
+  if (state.turn?.whole) return true;
   const plan = planGuard({ state: measuredFor(state, model), limits: toModelLimits(model), policy: toPolicy(state.settings.policy) });
   return isWindowExact(model) && plan.kind === "cannot_fit" && plan.tight?.rungs.length === 0;
 }

@@ -3,7 +3,7 @@
  * their answers. The tenant's object keeps nothing in memory, so that each call is one of a new life of it. Rules I41 to I44.
  */
 
-import { toUnits } from "../../src/app/budget-counters";
+import { counterKey, toUnits } from "../../src/app/budget-counters";
 import type { BudgetSource, RenewInput } from "../../src/app/budget-ports";
 import { type Bounds, toCharge } from "../../src/app/call-charge";
 import type { ModelRequest } from "../../src/app/ports";
@@ -24,6 +24,12 @@ interface Reservation {
   asked: boolean;
 }
 
+/** What was announced of a counter since its budget has the amount. */
+interface Announced {
+  readonly amount: number;
+  readonly said: Set<string>;
+}
+
 const NONE = { revision: 0, budgets: [] } as const;
 const AMOUNTS = { tokens: [0, 20_000, 100_000, 400_000, 50_000_000, 50_000_000], usd: [0, 0.5, 2, 10, 1_000, 1_000] } as const;
 
@@ -32,6 +38,10 @@ export class SimBudgets {
   readonly #caches = new WeakMap<Scope, BudgetCache>();
   /** By id, the newest: a transaction that failed gives its id again. */
   readonly #reservations = new Map<number, Reservation>();
+  /** When each model call was recorded, by the seq of its event. While the disk is full, that is later than the event's own time. */
+  readonly #recordedAt = new Map<number, number>();
+  readonly #announced = new Map<string, Announced>();
+  #lastEvent = 0;
   /** The most that each counter's budget ever had. */
   readonly #most = new Map<string, number>();
 
@@ -116,11 +126,14 @@ export class SimBudgets {
       const most = this.#most.get(budget.name) ?? 0;
       this.#most.set(budget.name, Math.max(most, toUnits(budget)));
     }
+    if (answer.kind !== "stale") this.#checkEvents(input);
     return answer;
   }
 
-  /** Notes what the session reserves, as its statements are run. */
+  /** Notes what the session reserves, and when it records its calls, as its statements are run. */
   noteStatement(query: string, params: readonly unknown[]): void {
+    const [seq, , type] = params;
+    if (query.startsWith("INSERT INTO events") && type === "ModelCallFinished") this.#recordedAt.set(Number(seq), this.world.scheduler.now);
     if (!query.startsWith("INSERT INTO wallet_reservations")) return;
     const [id, , expiresAt, bounds, amounts] = params;
     this.#reservations.set(Number(id), {
@@ -129,6 +142,12 @@ export class SimBudgets {
       amounts: JSON.parse(String(amounts)),
       asked: false,
     });
+  }
+
+  /** A refused call cost nothing, so that the same request may be made again with what it was paid with. */
+  noteRefused(id: number | undefined): void {
+    const noted = id === undefined ? undefined : this.#reservations.get(id);
+    if (noted) noted.asked = false;
   }
 
   /** I42: while a budget counts the call, it is paid, by a reservation that stands and that no other call has. */
@@ -162,7 +181,9 @@ export class SimBudgets {
 
   /** I41: what is spent and reserved never exceeds the most that the budget had, but for calls that used more than their bounds. */
   #checkSpending(): void {
-    const { sql, violations } = this.world;
+    const { sql, violations, log } = this.world;
+    // A call that ended in this step is charged already.
+    log.catchUp();
     const held = new Map<string, number>();
     for (const { amounts } of sql.all<{ amounts: string }>("SELECT amounts FROM wallet_reservations"))
       for (const { counter, amount } of JSON.parse(amounts) as Reservation["amounts"]) held.set(counter, (held.get(counter) ?? 0) + amount);
@@ -189,7 +210,7 @@ export class SimBudgets {
       const noted = this.#reservations.get(event.reservation.id);
       if (!noted) continue;
       const charged = new Map(noted.amounts.map(({ counter, unit }) => [counter, toCharge(event, noted.bounds, unit)]));
-      yield { id: event.reservation.id, charged, isLate: event.at >= noted.expiresAt };
+      yield { id: event.reservation.id, charged, isLate: (this.#recordedAt.get(event.seq) ?? event.at) >= noted.expiresAt };
     }
   }
 
@@ -212,7 +233,6 @@ export class SimBudgets {
         () => `${spent} are spent of ${counter}, and the ledger says ${low} to ${high}`,
       );
     }
-    this.#checkEvents();
   }
 
   /** The least and the most that each counter may have: a call that the ledger lacks was charged whole, if it was made. */
@@ -231,22 +251,28 @@ export class SimBudgets {
     return bounds;
   }
 
-  /** I44: each threshold is announced once for an amount, and a counter that was used up once. */
-  #checkEvents(): void {
+  /**
+   * I44: each threshold is announced once for an amount, and a counter that was used up once. An amount is another one only where a report was
+   * taken under it. An event does not say its budget's period and purposes, so it is read under the budgets of its report.
+   */
+  #checkEvents({ rows }: RenewInput): void {
     const { violations } = this.world;
-    const seen = new Set<string>();
-    for (const event of this.tenant.events.list({ after: 0, limit: 10_000 }).data) {
-      if (event.type !== "budget.threshold" && event.type !== "budget.reached") continue;
-      const { type, data } = event;
-      const { budget, subject, of, unit, period_starts_at, amount, threshold } = data;
-      const name = JSON.stringify([type, budget, of, unit, subject, period_starts_at, amount, threshold, this.#changes(data)]);
-      violations.check(!seen.has(name), "I44", () => `announced twice: ${name}`);
-      seen.add(name);
+    const { budgets } = this.tenant.known();
+    for (const { ref } of rows) {
+      const budget = budgets.find((each) => counterKey({ ...ref, ...each }) === counterKey(ref));
+      if (!budget) continue;
+      const { amount } = budget;
+      if (this.#announced.get(counterKey(ref))?.amount !== amount) this.#announced.set(counterKey(ref), { amount, said: new Set() });
     }
-  }
-
-  /** Where budgets were changed, an amount may return, and be passed anew. */
-  #changes({ spent }: { readonly spent: number }): number | null {
-    return this.tenant.known().revision > 1 ? spent : null;
+    for (const event of this.tenant.events.list({ after: this.#lastEvent, limit: 10_000 }).data) {
+      this.#lastEvent = event.seq;
+      if (event.type !== "budget.threshold" && event.type !== "budget.reached") continue;
+      const { budget: name, subject, period_starts_at: starts_at, threshold } = event.data;
+      const budget = budgets.find((each) => each.name === name);
+      const announced = budget && this.#announced.get(counterKey({ ...budget, subject: subject ?? "", starts_at }));
+      const said = JSON.stringify([event.type, threshold]);
+      violations.check(announced?.said.has(said) === false, "I44", () => `announced twice, or of no budget: ${JSON.stringify(event)}`);
+      announced?.said.add(said);
+    }
   }
 }

@@ -1,5 +1,8 @@
 /** The simulated provider: it streams, calls tools, fails before and after its first token, hangs, and counts true tokens. */
+
 import type { CallOptions, ChatModel, ModelFailure, ModelRequest, ModelStreamPart, RenderedRequest } from "../../src/app/ports";
+import { toLesson } from "../../src/app/request/lessons";
+import { findQuirks } from "../../src/context/model-quirks";
 import type { Part } from "../../src/domain/message";
 import type { CallUsage, FailureKind, FinishReason } from "../../src/domain/model-call";
 import { AnswerRules } from "./answer-rules";
@@ -11,6 +14,7 @@ import { type Owed, RequestRules } from "./request-rules";
 import type { Scheduler, Scope } from "./scheduler";
 import { drawCalls, writeSummary } from "./sim-summary";
 import type { Stats } from "./stats";
+import { refuseStrictly } from "./strict-endpoint";
 import type { SummaryBook } from "./summary-book";
 import { drawText, toOwnWord } from "./texts";
 import type { Violations } from "./violation";
@@ -29,6 +33,8 @@ interface Deps {
   readonly findInstructions: (lease: number) => string | null | undefined;
   /** `epoch`: the one in which a worker's request was built. Null: the session builds it now. */
   readonly onRequest: (request: ModelRequest, epoch: number | null) => void;
+  /** The endpoint refuses the request by its form. */
+  readonly onRefused: (request: ModelRequest) => void;
 }
 
 interface Call {
@@ -39,6 +45,12 @@ interface Call {
   readonly heard: ReturnType<AnswerRules["begin"]> | null;
   /** The reply tokens that the request asks for. */
   readonly asked: number;
+}
+
+/** Who calls the model. */
+interface At {
+  readonly scope: Scope;
+  readonly owed: Owed | null;
 }
 
 /** The planned course of a call. */
@@ -57,9 +69,9 @@ export class SimModel {
   readonly rules: RequestRules;
   readonly answers: AnswerRules;
   /** Requests that `context` showed, by their last message, with the seq of the log at that time. */
-  readonly #shown = new Map<string, { readonly seq: number; readonly model: string; readonly body: string }>();
-  /** The lease under which a worker requests a summary. A turn uses the newest. */
-  readonly leases = new WeakMap<ModelRequest, number>();
+  readonly #shown = new Map<string, { readonly scope: Scope; readonly seq: number; readonly model: string; readonly body: string }>();
+  /** The lease under which a worker requests a summary, by the messages of its request. A turn uses the newest. */
+  readonly leases = new WeakMap<ModelRequest["messages"], number>();
   /** Summary requests under each lease: one for each chunk. */
   readonly askedUnder = new Map<number, number>();
   #calls = 0;
@@ -81,31 +93,43 @@ export class SimModel {
       stream: (request, options) => this.#stream(request, options, { scope, owed: owed() }),
       render: async (request) => {
         const rendered = render(request);
-        this.#shown.set(lastText(request), { seq: owed()?.state.seq ?? 0, model: request.model.id, body: rendered.body });
+        this.#shown.set(lastText(request), { scope, seq: owed()?.state.seq ?? 0, model: request.model.id, body: rendered.body });
         await this.deps.scheduler.gate(scope, "model render");
         return rendered;
       },
     };
   }
 
-  async *#stream(request: ModelRequest, options: CallOptions, at: { scope: Scope; owed: Owed | null }): AsyncGenerator<ModelStreamPart> {
+  async *#stream(request: ModelRequest, options: CallOptions, at: At): AsyncGenerator<ModelStreamPart> {
     const { stats } = this.deps;
     const heard = request.purpose === "turn" && at.owed ? this.answers.begin(request, at.owed.state) : null;
     const asked = request.maxOutput ?? request.model.max_output;
     const call: Call = { name: `${request.purpose} call ${++this.#calls}`, scope: at.scope, signal: options.signal, heard, asked };
     this.#count(request, at.owed);
-    options.onRequest?.(render(request).body);
-    if (request.purpose === "turn") this.#checkTurn(request, at.owed);
+    const { body } = render(request);
+    options.onRequest?.(body);
+    if (request.purpose === "turn") this.#checkTurn(request, at);
     const lease = request.purpose === "compaction" ? this.#noteLease(request, at.owed?.state.compaction.lease?.token ?? 0) : null;
     const tooLarge = this.rules.check(request, at.owed, this.deps.findEpoch(lease)) || this.#refuses(request);
     this.deps.onRequest(request, at.owed ? null : this.deps.findEpoch(lease));
     if (tooLarge) stats.count("overflows");
     if (request.purpose === "turn") this.#running.add(call);
     try {
-      yield* this.#play(call, tooLarge ? overflow : (this.#capped(request) ?? this.#write(request)));
+      yield* this.#play(call, tooLarge ? overflow : (this.#refuseForm(request, body) ?? this.#capped(request) ?? this.#write(request)));
     } finally {
       this.#running.delete(call);
     }
+  }
+
+  #refuseForm(request: ModelRequest, { length }: string): Script | null {
+    const { profile, stats, onRefused } = this.deps;
+    const refused = refuseStrictly(profile.strict, request, length);
+    if (!refused) return null;
+    stats.count(`strict refusals: ${refused.refused ?? refused.kind}`);
+    onRefused(request);
+    // A call that is no turn's asks once more by what it was taught, and has one entry in the ledger.
+    if (request.purpose !== "turn" && toLesson(request.model, { ...refused, sent: length })) stats.count(`${request.purpose} lessons`);
+    return fails(refused);
   }
 
   #count({ purpose, model }: ModelRequest, owed: Owed | null): void {
@@ -115,8 +139,8 @@ export class SimModel {
   }
 
   #noteLease(request: ModelRequest, newest: number): number {
-    const token = this.leases.get(request) ?? newest;
-    this.leases.set(request, token);
+    const token = this.leases.get(request.messages) ?? newest;
+    this.leases.set(request.messages, token);
     this.askedUnder.set(token, (this.askedUnder.get(token) ?? 0) + 1);
     this.#checkInstructed(request, token);
     return token;
@@ -169,15 +193,15 @@ export class SimModel {
     return [...this.#running].filter((call) => call.scope.alive && !call.signal.aborted).length;
   }
 
-  #checkTurn(request: ModelRequest, owed: Owed | null): void {
-    this.#checkShown(request, owed?.state.seq ?? null);
+  #checkTurn(request: ModelRequest, { scope, owed }: At): void {
+    this.#checkShown(request, { scope, seq: owed?.state.seq ?? null });
     if (owed) this.deps.choices.onRequest(request, owed.state);
   }
 
-  /** Called directly after the request was shown, with the same model: only the message itself was appended in between. */
-  #checkShown(request: ModelRequest, seq: number | null): void {
+  /** Called directly after the request was shown, in the same life and with the same model: only the message itself was appended in between. */
+  #checkShown(request: ModelRequest, { scope, seq }: { readonly scope: Scope; readonly seq: number | null }): void {
     const shown = this.#shown.get(lastText(request));
-    if (!shown || seq === null || shown.seq + 1 !== seq || shown.model !== request.model.id) return;
+    if (!shown || seq === null || shown.seq + 1 !== seq || shown.model !== request.model.id || shown.scope !== scope) return;
     this.deps.stats.count("requests shown before");
     const { body } = render(request);
     this.deps.violations.check(
@@ -267,7 +291,7 @@ export class SimModel {
 
   #summarize(request: ModelRequest): ModelStreamPart[] {
     const { book } = this.deps;
-    const said = writeSummary(request, { ...this.deps, heading: book.begin(request, this.leases.get(request) ?? null) });
+    const said = writeSummary(request, { ...this.deps, heading: book.begin(request, this.leases.get(request.messages) ?? null) });
     return [...said.chunks, this.#finish(request, said)];
   }
 
@@ -314,7 +338,7 @@ function firstDifference(a: string, b: string): string {
 const fails = (failure: ModelFailure): Script => ({ chunks: [{ type: "failure", failure }], hangsAfter: null, throwsAfter: null });
 const overflow = fails({ kind: "overflow", status: 400 });
 
-export const render = ({ system, messages, tools, model, generation }: ModelRequest): RenderedRequest => ({
+export const render = ({ system, messages, tools, model, generation, plain }: ModelRequest): RenderedRequest => ({
   url: "https://model.example",
-  body: JSON.stringify({ model: model.upstream_id, system, messages, tools, generation }),
+  body: JSON.stringify({ model: model.upstream_id, quirks: findQuirks(model), plain, system, messages, tools, generation }),
 });

@@ -140,7 +140,20 @@ export class World {
     const findEpoch = (lease: number | null): number | null => this.log.findEpoch(lease);
     const findInstructions = (lease: number): string | null | undefined => this.log.findInstructions(lease);
     const onRequest = (request: ModelRequest, epoch: number | null): void => this.log.redactions.checkRequest(request, epoch);
-    this.model = new SimModel({ scheduler, random, profile, violations, stats, book, choices, findEpoch, findInstructions, onRequest });
+    const onRefused = ({ reservation }: ModelRequest): void => this.budgets.noteRefused(reservation);
+    this.model = new SimModel({
+      scheduler,
+      random,
+      profile,
+      violations,
+      stats,
+      book,
+      choices,
+      findEpoch,
+      findInstructions,
+      onRequest,
+      onRefused,
+    });
     this.queue = new SimQueue({
       scheduler,
       profile,
@@ -155,7 +168,7 @@ export class World {
       session: (scope) => ({
         leaseCompaction: async (caller, compaction) => {
           const leased = await this.call(scope, "lease", (service) => service.leaseCompaction(caller, compaction));
-          if (leased.ok && leased.value.kind === "leased") this.model.leases.set(leased.value.part.request, leased.value.token);
+          if (leased.ok && leased.value.kind === "leased") this.model.leases.set(leased.value.part.request.messages, leased.value.token);
           return leased;
         },
         // The worker does not learn of its second delivery.
@@ -167,7 +180,7 @@ export class World {
           const settled = await record();
           if (this.random.chance(this.profile.queueDoubles)) await record();
           if (settled.ok && settled.value.next === "later") this.stats.count("folds given back");
-          if (settled.ok && settled.value.next === "continue") this.model.leases.set(settled.value.part.request, input.token);
+          if (settled.ok && settled.value.next === "continue") this.model.leases.set(settled.value.part.request.messages, input.token);
           return settled;
         },
       }),

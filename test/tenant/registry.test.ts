@@ -35,16 +35,17 @@ interface Given {
   readonly models?: Record<string, ModelOverride>;
   readonly credentials?: readonly string[];
   readonly keys?: Partial<DeploymentKeys>;
+  readonly now?: () => number;
 }
 
-function given({ models = {}, credentials = [], keys = {} }: Given = {}) {
+function given({ models = {}, credentials = [], keys = {}, now = () => 0 }: Given = {}) {
   const known = new Set(credentials);
   const deployment = buildDeploymentModels(models);
   const sql = createMigratedSql();
   /** An entry that no request can make. */
   const sayFree = (id: string): void =>
     void sql.rows("UPDATE models SET price_input = 0, price_output = 0, price_cached = 0, price_cache_write = 0 WHERE id = ?", id);
-  const registry = createRegistry({ sql, deployment, credentials: known, deploymentKeys: { ...NO_KEYS, ...keys } });
+  const registry = createRegistry({ sql, deployment, credentials: known, deploymentKeys: { ...NO_KEYS, ...keys }, now });
   return {
     ...registry,
     known,

@@ -3022,7 +3022,7 @@ export interface components {
                 status: "completed" | "failed" | "stopped" | "interrupted";
                 failure: {
                     /** @enum {string} */
-                    kind: "overflow" | "output_cap" | "payload" | "rate_limit" | "quota" | "media" | "invalid_param" | "auth" | "refused" | "unavailable" | "timeout" | "aborted" | "cannot_fit" | "round_limit" | "no_progress" | "budget" | "suspended" | "storage_full" | "unknown_model" | "crashed" | "internal";
+                    kind: "overflow" | "output_cap" | "payload" | "rate_limit" | "quota" | "media" | "invalid_param" | "auth" | "not_found" | "region" | "refused" | "unavailable" | "timeout" | "aborted" | "cannot_fit" | "round_limit" | "no_progress" | "budget" | "suspended" | "storage_full" | "unknown_model" | "crashed" | "internal";
                     /** @description The provider's HTTP status. Null if the provider did not answer */
                     status: number | null;
                     fit?: {
@@ -3051,6 +3051,12 @@ export interface components {
                     limit?: number;
                     /** @description The wait that the provider asked for, on the last attempt */
                     retry_after_ms?: number;
+                    /** @description The provider's own code and type of the failure, and the part of the request that it names, where they are identifiers */
+                    reported?: {
+                        code?: string;
+                        type?: string;
+                        param?: string;
+                    };
                     /** @description Why the turn failed, for people: by the class of the failure, never in the provider's words */
                     detail: string;
                     /** @description What can be done, for people. The message is kept, so it must not be sent again */
@@ -3817,7 +3823,7 @@ export interface components {
             finish: "stop" | "length" | "tool_calls" | "content_filter" | "other" | null;
             failure: {
                 /** @enum {string} */
-                kind: "overflow" | "output_cap" | "payload" | "rate_limit" | "quota" | "media" | "invalid_param" | "auth" | "refused" | "unavailable" | "timeout" | "aborted" | "cannot_fit" | "round_limit" | "no_progress" | "budget" | "suspended" | "storage_full" | "unknown_model" | "crashed" | "internal";
+                kind: "overflow" | "output_cap" | "payload" | "rate_limit" | "quota" | "media" | "invalid_param" | "auth" | "not_found" | "region" | "refused" | "unavailable" | "timeout" | "aborted" | "cannot_fit" | "round_limit" | "no_progress" | "budget" | "suspended" | "storage_full" | "unknown_model" | "crashed" | "internal";
                 /** @description The provider's HTTP status. Null if the provider did not answer */
                 status: number | null;
                 fit?: {
@@ -3846,6 +3852,12 @@ export interface components {
                 limit?: number;
                 /** @description The wait that the provider asked for, on the last attempt */
                 retry_after_ms?: number;
+                /** @description The provider's own code and type of the failure, and the part of the request that it names, where they are identifiers */
+                reported?: {
+                    code?: string;
+                    type?: string;
+                    param?: string;
+                };
                 /** @description Why the turn failed, for people: by the class of the failure, never in the provider's words */
                 detail: string;
                 /** @description What can be done, for people. The message is kept, so it must not be sent again */
@@ -4066,7 +4078,7 @@ export interface components {
             turn_id: string;
             model: string;
             /** @enum {string} */
-            reason: "overflow" | "output_cap" | "payload" | "rate_limit" | "quota" | "media" | "invalid_param" | "auth" | "refused" | "unavailable" | "timeout" | "aborted" | "cannot_fit" | "round_limit" | "no_progress" | "budget" | "suspended" | "storage_full" | "unknown_model" | "crashed" | "internal";
+            reason: "overflow" | "output_cap" | "payload" | "rate_limit" | "quota" | "media" | "invalid_param" | "auth" | "not_found" | "region" | "refused" | "unavailable" | "timeout" | "aborted" | "cannot_fit" | "round_limit" | "no_progress" | "budget" | "suspended" | "storage_full" | "unknown_model" | "crashed" | "internal";
             wait_ms: number;
         };
         /** @description More text of the reply */
@@ -4221,7 +4233,7 @@ export interface components {
             turn_id: string;
             failure: {
                 /** @enum {string} */
-                kind: "overflow" | "output_cap" | "payload" | "rate_limit" | "quota" | "media" | "invalid_param" | "auth" | "refused" | "unavailable" | "timeout" | "aborted" | "cannot_fit" | "round_limit" | "no_progress" | "budget" | "suspended" | "storage_full" | "unknown_model" | "crashed" | "internal";
+                kind: "overflow" | "output_cap" | "payload" | "rate_limit" | "quota" | "media" | "invalid_param" | "auth" | "not_found" | "region" | "refused" | "unavailable" | "timeout" | "aborted" | "cannot_fit" | "round_limit" | "no_progress" | "budget" | "suspended" | "storage_full" | "unknown_model" | "crashed" | "internal";
                 /** @description The provider's HTTP status. Null if the provider did not answer */
                 status: number | null;
                 fit?: {
@@ -4250,6 +4262,12 @@ export interface components {
                 limit?: number;
                 /** @description The wait that the provider asked for, on the last attempt */
                 retry_after_ms?: number;
+                /** @description The provider's own code and type of the failure, and the part of the request that it names, where they are identifiers */
+                reported?: {
+                    code?: string;
+                    type?: string;
+                    param?: string;
+                };
                 /** @description Why the turn failed, for people: by the class of the failure, never in the provider's words */
                 detail: string;
                 /** @description What can be done, for people. The message is kept, so it must not be sent again */
@@ -4409,7 +4427,7 @@ export interface components {
             compaction_id: string;
             did_compact: boolean;
             /** @enum {string|null} */
-            failure: "overflow" | "output_cap" | "payload" | "rate_limit" | "quota" | "media" | "invalid_param" | "auth" | "refused" | "unavailable" | "timeout" | "aborted" | "empty" | "cut_off" | "too_long" | "not_smaller" | "sections_missing" | "lease_expired" | "unknown_model" | "nothing_to_do" | "budget" | "superseded" | "discarded" | "internal" | null;
+            failure: "overflow" | "output_cap" | "payload" | "rate_limit" | "quota" | "media" | "invalid_param" | "auth" | "not_found" | "region" | "refused" | "unavailable" | "timeout" | "aborted" | "empty" | "cut_off" | "too_long" | "not_smaller" | "sections_missing" | "lease_expired" | "unknown_model" | "nothing_to_do" | "budget" | "superseded" | "discarded" | "internal" | null;
             messages_before: number;
             messages_after: number;
         };
@@ -5631,7 +5649,7 @@ export interface components {
             finished_at: number | null;
             attempts: number;
             /** @enum {string|null} */
-            failure: "overflow" | "output_cap" | "payload" | "rate_limit" | "quota" | "media" | "invalid_param" | "auth" | "refused" | "unavailable" | "timeout" | "aborted" | "empty" | "cut_off" | "too_long" | "not_smaller" | "sections_missing" | "lease_expired" | "unknown_model" | "nothing_to_do" | "budget" | "superseded" | "discarded" | "internal" | null;
+            failure: "overflow" | "output_cap" | "payload" | "rate_limit" | "quota" | "media" | "invalid_param" | "auth" | "not_found" | "region" | "refused" | "unavailable" | "timeout" | "aborted" | "empty" | "cut_off" | "too_long" | "not_smaller" | "sections_missing" | "lease_expired" | "unknown_model" | "nothing_to_do" | "budget" | "superseded" | "discarded" | "internal" | null;
             epoch: number | null;
             /** @description Positions that left the view, or will leave it */
             range: {
@@ -6127,7 +6145,7 @@ export interface components {
                 model: string;
                 epoch: number;
                 /** @enum {string} */
-                outcome: "stop" | "length" | "tool_calls" | "content_filter" | "other" | "overflow" | "output_cap" | "payload" | "rate_limit" | "quota" | "media" | "invalid_param" | "auth" | "refused" | "unavailable" | "timeout" | "aborted" | "cannot_fit" | "round_limit" | "no_progress" | "budget" | "suspended" | "storage_full" | "unknown_model" | "crashed" | "internal" | "stale";
+                outcome: "stop" | "length" | "tool_calls" | "content_filter" | "other" | "overflow" | "output_cap" | "payload" | "rate_limit" | "quota" | "media" | "invalid_param" | "auth" | "not_found" | "region" | "refused" | "unavailable" | "timeout" | "aborted" | "cannot_fit" | "round_limit" | "no_progress" | "budget" | "suspended" | "storage_full" | "unknown_model" | "crashed" | "internal" | "stale";
                 /** @description SHA-256 of the body that was sent, hexadecimal. Null if none was recorded */
                 digest: string | null;
             }[];
@@ -7104,7 +7122,7 @@ export interface components {
                      * @description Why there is no answer. Null if there is one
                      * @enum {string|null}
                      */
-                    failure: "overflow" | "output_cap" | "payload" | "rate_limit" | "quota" | "media" | "invalid_param" | "auth" | "refused" | "unavailable" | "timeout" | "aborted" | "empty" | "cut_off" | "too_long" | "not_smaller" | "sections_missing" | "lease_expired" | "unknown_model" | "nothing_to_do" | "budget" | "superseded" | "discarded" | "internal" | null;
+                    failure: "overflow" | "output_cap" | "payload" | "rate_limit" | "quota" | "media" | "invalid_param" | "auth" | "not_found" | "region" | "refused" | "unavailable" | "timeout" | "aborted" | "empty" | "cut_off" | "too_long" | "not_smaller" | "sections_missing" | "lease_expired" | "unknown_model" | "nothing_to_do" | "budget" | "superseded" | "discarded" | "internal" | null;
                     /** @description Whether the answer contains what was expected. Null if there is no answer, or nothing was expected */
                     holds: boolean | null;
                     /** @description Whether the summary itself contains what was expected. Null if nothing was expected */
@@ -7126,7 +7144,7 @@ export interface components {
                      * @description Why there is no answer. Null if there is one
                      * @enum {string|null}
                      */
-                    failure: "overflow" | "output_cap" | "payload" | "rate_limit" | "quota" | "media" | "invalid_param" | "auth" | "refused" | "unavailable" | "timeout" | "aborted" | "empty" | "cut_off" | "too_long" | "not_smaller" | "sections_missing" | "lease_expired" | "unknown_model" | "nothing_to_do" | "budget" | "superseded" | "discarded" | "internal" | null;
+                    failure: "overflow" | "output_cap" | "payload" | "rate_limit" | "quota" | "media" | "invalid_param" | "auth" | "not_found" | "region" | "refused" | "unavailable" | "timeout" | "aborted" | "empty" | "cut_off" | "too_long" | "not_smaller" | "sections_missing" | "lease_expired" | "unknown_model" | "nothing_to_do" | "budget" | "superseded" | "discarded" | "internal" | null;
                     /** @description Whether the answer contains what was expected. Null if there is no answer, or nothing was expected */
                     holds: boolean | null;
                     /** @description Whether the summary itself contains what was expected. Null if nothing was expected */
@@ -8371,7 +8389,7 @@ export interface components {
             /** @description This service's own estimate of the request before it was sent, unscaled */
             estimate: number;
             /** @enum {string} */
-            outcome: "stop" | "length" | "tool_calls" | "content_filter" | "other" | "overflow" | "output_cap" | "payload" | "rate_limit" | "quota" | "media" | "invalid_param" | "auth" | "refused" | "unavailable" | "timeout" | "aborted" | "cannot_fit" | "round_limit" | "no_progress" | "budget" | "suspended" | "storage_full" | "unknown_model" | "crashed" | "internal" | "stale";
+            outcome: "stop" | "length" | "tool_calls" | "content_filter" | "other" | "overflow" | "output_cap" | "payload" | "rate_limit" | "quota" | "media" | "invalid_param" | "auth" | "not_found" | "region" | "refused" | "unavailable" | "timeout" | "aborted" | "cannot_fit" | "round_limit" | "no_progress" | "budget" | "suspended" | "storage_full" | "unknown_model" | "crashed" | "internal" | "stale";
             ms: number;
             /** @description Generation settings that were set and that this request left out, because the model cannot express them */
             left_out: string[];
@@ -8531,6 +8549,24 @@ export interface components {
             };
             /** @description Reasons why calls fail or conversations are not compacted */
             warnings: string[];
+            /**
+             * @description The endpoint by name. Null: none was named
+             * @enum {string|null}
+             */
+            endpoint: "openai" | "azure" | "openrouter" | "deepseek" | "moonshot" | "qwen" | "mistral" | "groq" | "xai" | "together" | "fireworks" | "cerebras" | "vercel" | "cloudflare" | "vllm" | "llama-cpp" | "ollama" | "lm-studio" | "litellm" | null;
+            /** @description Where the model's endpoint is not asked as usual. To forget what was learned, put or probe the model */
+            quirks: {
+                /** @enum {string} */
+                quirk: "system" | "alternate_roles" | "call_ids" | "return_reasoning" | "strip_think_tags" | "stream_options" | "output_limit" | "tool_choice" | "parallel_tool_calls" | "images" | "truncates_silently" | "max_request_bytes";
+                value: string | boolean | number;
+                /**
+                 * @description Who says so: the model's entry, what is known of its name and address, or a refusal of its provider
+                 * @enum {string}
+                 */
+                source: "tenant" | "deployment" | "preset" | "learned";
+                /** @description When a lesson expires. Null for every other source */
+                until: number | null;
+            }[];
             /** @description Limits that the provider reported and that are not adopted. To adopt one, put the model with this limit */
             suggestions: {
                 /** @enum {string} */
@@ -8547,13 +8583,18 @@ export interface components {
         };
         PutModel: {
             /**
-             * @description openai: the Responses API; openai-chat: OpenAI's chat completions; openai-compatible: chat completions at any other address
+             * @description openai: the Responses API; openai-chat: OpenAI's chat completions; openai-compatible: chat completions at any other address. Default: the endpoint's. Required if no endpoint is named
              * @enum {string}
              */
-            provider: "embedded" | "openai" | "openai-chat" | "openai-compatible" | "anthropic" | "google" | "workers-ai";
+            provider?: "embedded" | "openai" | "openai-chat" | "openai-compatible" | "anthropic" | "google" | "workers-ai";
+            /**
+             * @description A known endpoint by name. It names the provider, the base URL where the endpoint has a fixed one, and its quirks
+             * @enum {string}
+             */
+            endpoint?: "openai" | "azure" | "openrouter" | "deepseek" | "moonshot" | "qwen" | "mistral" | "groq" | "xai" | "together" | "fireworks" | "cerebras" | "vercel" | "cloudflare" | "vllm" | "llama-cpp" | "ollama" | "lm-studio" | "litellm";
             /** @description The provider's name for the model. Default: the id */
             upstream_id?: string;
-            /** @description The URL with its version, such as https://gateway.example/v1 (google: /v1beta). The paths of the API are added to it. Required for openai-compatible, not allowed for embedded and workers-ai. Default: the provider's own address */
+            /** @description The URL with its version, such as https://gateway.example/v1 (google: /v1beta). The paths of the API are added to it. Required for openai-compatible, not allowed for embedded and workers-ai. Default: the endpoint's, or the provider's own address */
             base_url?: string | null;
             /** @description Tokens. Null if unknown: conversations are then compacted only under a policy that assumes a window */
             context_window?: number | null;
@@ -8577,6 +8618,45 @@ export interface components {
                 cached?: number;
                 /** @description Price of input that is written to the provider's cache. Default: the price of input */
                 cache_write?: number;
+            };
+            /** @description Where the endpoint differs from what is known of it. Default: what is known of the model's name and address */
+            quirks?: {
+                /**
+                 * @description Where system messages may stand. first: one in front, and a later one is sent as a user's message that says so; merged: all in one message in front; developer: anywhere, in the role developer
+                 * @enum {string}
+                 */
+                system?: "anywhere" | "first" | "merged" | "developer";
+                /** @description A user's messages in a row, and replies in a row, are sent as one */
+                alternate_roles?: boolean;
+                /**
+                 * @description The ids of tool calls: as they came, or nine letters and digits
+                 * @enum {string}
+                 */
+                call_ids?: "as_is" | "nine_characters";
+                /** @description The model's thinking goes back with the calls that it led to */
+                return_reasoning?: boolean;
+                /** @description A reply that begins with <think> is thinking up to </think> */
+                strip_think_tags?: boolean;
+                /** @description Usage is asked for with stream_options. Without it, an endpoint that reports none is estimated */
+                stream_options?: boolean;
+                /**
+                 * @description The name of the reply's limit
+                 * @enum {string}
+                 */
+                output_limit?: "max_tokens" | "max_completion_tokens";
+                /** @description tool_choice is sent */
+                tool_choice?: boolean;
+                /** @description parallel_tool_calls is sent */
+                parallel_tool_calls?: boolean;
+                /**
+                 * @description How images are sent: by address and inside the request, only by address, or only inside it
+                 * @enum {string}
+                 */
+                images?: "any" | "url" | "data";
+                /** @description The endpoint cuts what exceeds its window without saying so, so that nothing is tried that may not fit */
+                truncates_silently?: boolean;
+                /** @description The most bytes of a request */
+                max_request_bytes?: number;
             };
             /** @description Name of the tenant's credential. Default: the deployment's key, which is sent to the provider's own address only */
             credential?: string;

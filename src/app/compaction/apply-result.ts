@@ -47,6 +47,8 @@ export const isCurrentLease = (
 /** Judges a result. A call whose result is not used is still recorded in the ledger. `candidates` null: the session's model is gone. */
 export function applyCompactionResult(result: ResultToApply, candidates: SummarizerCandidates | null, ports: LeasePorts): ApplyOutcome {
   const { writer, clock } = ports;
+  const { model, lesson } = result.outcome;
+  if (lesson) ports.lessons.note(model, lesson);
   const isCurrent = isCurrentLease(result, writer.state);
   // A finished chunk was delivered twice: its call is recorded already, and the next part's call is running.
   if (isCurrent && result.part < countDoneChunks(writer.state)) return { next: "done" };

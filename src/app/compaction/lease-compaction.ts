@@ -5,7 +5,7 @@ import { planChosenNote } from "../../context/fallback-note";
 import type { CompactPlan, SummarizeRung } from "../../context/plan";
 import { renderEntry } from "../../context/prompts";
 import { toSummaryCap } from "../../context/proposal";
-import { contentBytes, MAX_CONTENT_BYTES } from "../../context/request-bytes";
+import { contentBytes, toContentBytes } from "../../context/request-bytes";
 import { estimateTokens } from "../../context/tokens";
 import { attemptsUnder } from "../../domain/breaker";
 import type { CompactionPlanRef, TurnRun } from "../../domain/commands";
@@ -34,7 +34,8 @@ interface Leasing {
   readonly inline: InlineWork | null;
 }
 
-export type LeasePorts = CompactionPorts & { readonly budgets: Pick<SessionPorts["budgets"], "applies" | "hold" | "release"> };
+export type LeasePorts = CompactionPorts &
+  Pick<SessionPorts, "lessons"> & { readonly budgets: Pick<SessionPorts["budgets"], "applies" | "hold" | "release"> };
 
 /** The call is not paid: what it needs must be obtained first. Nothing was changed. */
 interface Unpaid {
@@ -79,9 +80,12 @@ const UNPAID: Pick<SessionPorts["budgets"], "applies" | "hold" | "release"> = {
   release: () => {},
 };
 
+/** What is only measured teaches nothing. */
+const NO_LESSONS: LeasePorts["lessons"] = { note: () => {}, find: () => null };
+
 /** What the next call of a compaction may use. Null: it asks no model. It may end the compaction: run it in a transaction that is undone. */
 export function measureNextCall(compaction: CompactionId, candidates: SummarizerCandidates, ports: CompactionPorts): CallNeed | null {
-  const leased = leaseCompaction(compaction, candidates, { ...ports, budgets: UNPAID });
+  const leased = leaseCompaction(compaction, candidates, { ...ports, budgets: UNPAID, lessons: NO_LESSONS });
   return leased.kind === "unpaid" ? leased.need : null;
 }
 
@@ -232,9 +236,9 @@ function fitsSamePrefix(
   { writer }: CompactionPorts,
 ): boolean {
   const { state } = writer;
-  if (contentBytes(state, range.to) > MAX_CONTENT_BYTES) return false;
   const policy = policyUnderWay(state);
   const limits = toAssumedLimits(spec, policy);
+  if (contentBytes(state, range.to) > toContentBytes(limits)) return false;
   const instruction = (INSTRUCTION_TOKENS + asked) * Math.max(PADDING, toPaddedRatio(state, spec.id));
   return measureUpTo(state, spec.id, range.to) + instruction + allowedOutput(toSummaryCap(limits, policy), spec) <= (limits.window ?? 0);
 }

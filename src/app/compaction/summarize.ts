@@ -1,5 +1,6 @@
 /** Makes one call to the summariser, with its own deadline. Its text is not streamed to clients; it only reaches the session. */
 import { costField } from "../../context/cost";
+import { type Quirks, withQuirks } from "../../context/model-quirks";
 import type { ModelCall } from "../../domain/commands";
 import type { CompactionFailure } from "../../domain/compaction-events";
 import type { CallReservation, CallUsage, FinishReason } from "../../domain/model-call";
@@ -10,6 +11,7 @@ import { toErrorName } from "../../lib/error-name";
 import { toPlausibleUsage } from "../plausible-usage";
 import type { ChatModel, Clock, Log, ModelFailure, ModelRequest, ModelStreamPart } from "../ports";
 import { estimateRequest } from "../request/call-need";
+import { type SentFailure, toLesson } from "../request/lessons";
 import type { RetryBudget } from "../request/retry";
 import type { CompactionResult, SummaryOutcome } from "../session-api";
 import type { Schedule } from "../session-ports";
@@ -37,8 +39,10 @@ interface Heard {
   units: number;
   /** The request was handed over to be sent, or the model said something. */
   sent: boolean;
+  /** The length of the body that was sent, in UTF-16 units. */
+  length: number;
   /** The provider answered with an error in place of a reply. */
-  refused: boolean;
+  refusal: ModelFailure | null;
   /**
    * The model called a tool. The reply is then no summary, whatever else it says and whatever finish reason the provider names
    * (docs/policy.md, rule 5).
@@ -50,24 +54,47 @@ interface Heard {
     | { readonly ok: false; readonly failure: CompactionFailure; readonly retry_after_ms?: number };
 }
 
-/** Aborts the call at its deadline. Never throws. */
-export async function summarize(
-  request: ModelRequest,
-  { timeoutMs, signal }: SummarizeOptions,
-  ports: SummarizePorts,
-): Promise<SummaryOutcome> {
+/** How many refusals may teach something about the endpoint, before the outcome is the refusal. */
+const MOST_LESSONS = 3;
+
+/**
+ * Aborts the call at its deadline. Never throws. A refusal that teaches how the endpoint takes requests is followed by the same request in
+ * that way; one of too many bytes is not, because its request must be planned anew.
+ */
+export async function summarize(request: ModelRequest, options: SummarizeOptions, ports: SummarizePorts): Promise<SummaryOutcome> {
+  const deadline = ports.clock() + options.timeoutMs;
+  let learned: Quirks | null = null;
+  for (let lessons = 0; ; lessons++) {
+    const asked: ModelRequest = learned ? { ...request, model: withQuirks(request.model, learned) } : request;
+    const { outcome, refusal } = await summarizeOnce(asked, { ...options, timeoutMs: Math.max(1, deadline - ports.clock()) }, ports);
+    const lesson: Quirks | null = refusal && toLesson(asked.model, refusal);
+    if (lesson) learned = { ...(learned ?? {}), ...lesson };
+    const isOver = !lesson || lesson.max_request_bytes !== undefined || lessons === MOST_LESSONS;
+    if (isOver || options.signal?.aborted) return learned ? { ...outcome, lesson: learned } : outcome;
+  }
+}
+
+interface Once {
+  readonly outcome: SummaryOutcome;
+  /** Null: the call was not refused. */
+  readonly refusal: SentFailure | null;
+}
+
+async function summarizeOnce(request: ModelRequest, { timeoutMs, signal }: SummarizeOptions, ports: SummarizePorts): Promise<Once> {
   const abort = new AbortController();
   const stop = (): void => abort.abort();
   signal?.addEventListener("abort", stop, { once: true });
   const startedAt = ports.clock();
-  const onRequest = (): void => {
+  const onRequest = (body: string): void => {
     heard.sent = true;
+    heard.length = body.length;
   };
   const heard: Heard = {
     text: "",
     units: 0,
     sent: false,
-    refused: false,
+    length: 0,
+    refusal: null,
     called: false,
     usage: null,
     end: { ok: false, failure: "unavailable" },
@@ -96,15 +123,16 @@ export async function summarize(
   const usage = toPlausibleUsage(heard.usage, { request, estimate, units: heard.units });
   const call = { model: request.model.id, estimate, usage, ms: ports.clock() - startedAt };
   const spent = { ...call, ...costField(call, request.model.prices), ...toReservation(request, heard) };
-  if (expired) return { ...spent, ok: false, failure: "timeout" };
-  const { end, text } = heard;
-  return end.ok ? { ...spent, ok: true, text, finish: end.finish } : { ...spent, ...end };
+  if (expired) return { outcome: { ...spent, ok: false, failure: "timeout" }, refusal: null };
+  const { end, text, refusal, length } = heard;
+  if (end.ok) return { outcome: { ...spent, ok: true, text, finish: end.finish }, refusal: null };
+  return { outcome: { ...spent, ...end }, refusal: refusal && { ...refusal, sent: length } };
 }
 
 /** What the call was paid with, and whether it cost nothing. */
-function toReservation({ reservation: id }: ModelRequest, { sent, refused }: Heard): { readonly reservation?: CallReservation } {
+function toReservation({ reservation: id }: ModelRequest, { sent, refusal }: Heard): { readonly reservation?: CallReservation } {
   if (id === undefined) return {};
-  return { reservation: { id, ...((!sent || refused) && { free: true }) } };
+  return { reservation: { id, ...((!sent || refusal) && { free: true }) } };
 }
 
 const toEnd = ({ kind, retry_after_ms }: ModelFailure): Heard["end"] => ({
@@ -128,7 +156,7 @@ function take(chunk: ModelStreamPart, heard: Heard): void {
       heard.called = true;
       return;
     case "failure":
-      heard.refused = heard.units === 0 && chunk.failure.status !== null;
+      heard.refusal = heard.units === 0 && chunk.failure.status !== null ? chunk.failure : null;
       heard.end = toEnd(chunk.failure);
       return;
     case "usage":

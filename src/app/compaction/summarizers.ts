@@ -5,6 +5,7 @@
 
 import { PADDING, toRequestLimit } from "../../context/budget";
 import { INSTRUCTION_TOKENS } from "../../context/economy";
+import { type Quirks, withQuirks } from "../../context/model-quirks";
 import type { Policy } from "../../context/policy";
 import { toSummaryCap } from "../../context/proposal";
 import { CAP_TOLERANCE } from "../../context/summary-check";
@@ -41,6 +42,16 @@ export async function resolveSummarizerCandidates(
   const known = (await Promise.all(asked)).filter((model) => model !== null);
   const [first, ...others] = known.filter((model) => canRead(model, spec, policy));
   return first ? { spec, summarizers: [first, ...others] } : toOwnModelCandidates(spec);
+}
+
+/** The candidates with what a refusal taught about one of them. */
+export function withLesson(
+  { spec, summarizers: [first, ...others] }: SummarizerCandidates,
+  model: string,
+  lesson: Quirks,
+): SummarizerCandidates {
+  const apply = (known: ModelSpec): ModelSpec => (known.id === model ? withQuirks(known, lesson) : known);
+  return { spec: apply(spec), summarizers: [apply(first), ...others.map(apply)] };
 }
 
 async function resolve(id: string, ports: ResolvePorts): Promise<ModelSpec | null> {

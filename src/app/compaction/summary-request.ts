@@ -15,7 +15,7 @@ import {
   type TranscriptEntry,
 } from "../../context/prompts";
 import { countSecrets, redactEntry, redactSecrets } from "../../context/redact-secrets";
-import { MAX_WEIGHT, weighText } from "../../context/request-bytes";
+import { toMaxWeight, weighText } from "../../context/request-bytes";
 import { measuredFor } from "../../context/start-ratio";
 import { type ChunkCursor, type TranscriptChunk, takeChunk } from "../../context/summary-chunks";
 import { shortenToolResult } from "../../context/tool-results";
@@ -85,8 +85,9 @@ function buildTranscriptRequest(input: ChunkRequestInput): ChunkRequest {
   const cap = toAnswerCap({ plan: input.plan, spec, summarizer, policy });
   const maxOutput = allowedOutput(cap, summarizer);
   // The window without the policy's reserve, because this request's `maxOutput` already takes the reply's room off.
-  const window = toAssumedLimits(summarizer, policy).window ?? Number.POSITIVE_INFINITY;
-  const whole = Math.min((window - maxOutput) / computeFactor(state, summarizer), MAX_WEIGHT);
+  const limits = toAssumedLimits(summarizer, policy);
+  const window = limits.window ?? Number.POSITIVE_INFINITY;
+  const whole = Math.min((window - maxOutput) / computeFactor(state, summarizer), toMaxWeight(limits));
   const { stage, start, to, ...stand } = toChunkStart(input);
   const { asked, standing } = readInstructions(input);
   // Summaries that were written for a larger window must leave half of this one to new transcript.

@@ -1,7 +1,8 @@
-/** Reports limits that a provider's refusal names to the registry, in the background of the call. */
+/** Reports what a provider's refusal says about a model to the registry, in the background of the call: limits, and quirks of its endpoint. */
 import type { TenantId } from "../../domain/ids";
 import type { SuggestedLimit } from "../model-entry";
-import type { ChatModel, Log, ModelFailure, ModelRequest, ModelStreamPart } from "../ports";
+import type { CallOptions, ChatModel, Log, ModelFailure, ModelRequest, ModelStreamPart } from "../ports";
+import { toLesson } from "../request/lessons";
 import type { TenantApi } from "../tenant-api";
 
 /** Reports a limit to the tenant's registry. It does not throw, and the caller does not wait for it. */
@@ -33,17 +34,29 @@ function toSuggested({ id }: ModelRequest["model"], { kind, limit, window }: Mod
     : { model: id, max_output: limit, source: "provider_error" };
 }
 
+/** What a refusal teaches about the endpoint. Null: nothing. */
+function toLearned({ model }: ModelRequest, failure: ModelFailure, sent: number): SuggestedLimit | null {
+  const quirks = toLesson(model, { ...failure, sent });
+  return quirks && { model: model.id, quirks, source: "provider_error" };
+}
+
 /** Wraps the model without changing its chunks. */
 export function withSuggestions(model: ChatModel, suggest: SuggestLimit): ChatModel {
-  async function* listen(request: ModelRequest, chunks: AsyncIterable<ModelStreamPart>): AsyncGenerator<ModelStreamPart, void, undefined> {
-    for await (const chunk of chunks) {
-      const suggested = chunk.type === "failure" ? toSuggested(request.model, chunk.failure) : null;
+  async function* listen(request: ModelRequest, options: CallOptions): AsyncGenerator<ModelStreamPart, void, undefined> {
+    let sent = 0;
+    const onRequest = (body: string): void => {
+      sent = body.length;
+      options.onRequest?.(body);
+    };
+    for await (const chunk of model.stream(request, { ...options, onRequest })) {
+      const { failure = null } = chunk.type === "failure" ? chunk : {};
+      const suggested = failure && (toSuggested(request.model, failure) ?? toLearned(request, failure, sent));
       if (suggested) suggest(suggested);
       yield chunk;
     }
   }
   return {
-    stream: (request, options) => listen(request, model.stream(request, options)),
+    stream: listen,
     render: (request) => model.render(request),
   };
 }

@@ -1,11 +1,12 @@
 /** Builds a session's next request from the current view, for the model as the registry describes it. */
-import { assumeWindow, type ModelLimits, measureNext, toRequestLimit, toUpperBound } from "../../context/budget";
+import { assumeWindow, type ModelLimits, plannedNext, toRequestLimit } from "../../context/budget";
 import type { EpochChangeInput } from "../../context/epoch-change";
 import { buildChangeFromRungs } from "../../context/epoch-change";
 import type { GenerationField } from "../../context/generation";
 import { fitGeneration } from "../../context/generation-support";
 import { planGuard } from "../../context/guard";
-import type { Plan } from "../../context/plan";
+import { findQuirks } from "../../context/model-quirks";
+import type { CompactPlan, Plan } from "../../context/plan";
 import type { Policy } from "../../context/policy";
 import { toPolicy } from "../../context/policy-choice";
 import { planResults } from "../../context/results-rung";
@@ -26,6 +27,7 @@ export const toModelLimits = (spec: ModelSpec): ModelLimits => ({
   maxOutput: spec.max_output,
   // A model that costs nothing is planned by relative prices: with prices of zero, every compaction would seem worth it.
   prices: spec.prices && spec.prices.input > 0 ? spec.prices : null,
+  bytes: findQuirks(spec).max_request_bytes,
 });
 
 /** The model's limits, with the policy's assumption in place of an unknown window. */
@@ -36,7 +38,7 @@ export const toAssumedLimits = (spec: ModelSpec, policy: Policy): ModelLimits =>
  * may use what is left of the window.
  */
 export const buildRequest = (content: SessionContent, spec: ModelSpec, maxOutput: number | null = null): ModelRequest =>
-  buildFittedRequest(content, spec, { maxOutput, reservation: null }).request;
+  buildFittedRequest(content, spec, { maxOutput, reservation: null, plain: false }).request;
 
 interface FittedRequest {
   readonly request: ModelRequest;
@@ -44,12 +46,14 @@ interface FittedRequest {
   readonly leftOut: readonly GenerationField[];
 }
 
-interface Paying {
+interface Asking {
   readonly maxOutput: number | null;
   readonly reservation: number | null;
+  /** Whether the conversation is rendered in the plainest way. */
+  readonly plain: boolean;
 }
 
-export function buildFittedRequest(content: SessionContent, spec: ModelSpec, { maxOutput, reservation }: Paying): FittedRequest {
+export function buildFittedRequest(content: SessionContent, spec: ModelSpec, { maxOutput, reservation, plain }: Asking): FittedRequest {
   const prefix = readPrefix(content, spec);
   const { generation, leftOut } = fitGeneration(content.readGeneration(), {
     model: spec,
@@ -58,7 +62,8 @@ export function buildFittedRequest(content: SessionContent, spec: ModelSpec, { m
   });
   const isStated = Object.keys(generation).length > 0;
   const paid = reservation === null ? {} : { reservation };
-  return { request: { ...prefix, purpose: "turn", maxOutput, ...(isStated && { generation }), ...paid }, leftOut };
+  const stated = { ...(isStated && { generation }), ...(plain && { plain }) };
+  return { request: { ...prefix, purpose: "turn", maxOutput, ...stated, ...paid }, leftOut };
 }
 
 /** What a turn's request shares with a summary request that reads the same prefix. `upTo`: the last position to include. */
@@ -81,24 +86,24 @@ export function fitRequest(ports: ChangePorts, spec: ModelSpec): Result<null, Tu
     const plan = planGuard({ state: writer.state, limits, policy });
     if (plan.kind === "none") return ok(null);
     if (plan.kind === "cannot_fit") {
-      if (!plan.tight || !isWindowExact(spec)) return err({ kind: "cannot_fit", status: null, fit: plan.fit });
-      applyRungs(plan.tight, { trigger: "guard", limits }, ports);
-      return ok(null);
+      const isTried = plan.tight && isWindowExact(spec) && takesAll(plan.tight, { trigger: "guard", limits }, ports);
+      return isTried ? ok(null) : err({ kind: "cannot_fit", status: null, fit: plan.fit });
     }
     if (!applyRungs(plan, { trigger: "guard", limits }, ports)) break;
   }
-  const next = measureNext(writer.state, spec.id);
-  const floor = toUpperBound(next);
-  const limit = toRequestLimit(toAssumedLimits(spec, policy)) ?? floor;
-  const fits = (isWindowExact(spec) ? next.tokens : floor) <= limit;
-  return fits ? ok(null) : err({ kind: "cannot_fit", status: null, fit: { floor, limit, biggest: [] } });
+  const tokens = plannedNext(writer.state, spec.id);
+  const limit = toRequestLimit(toAssumedLimits(spec, policy)) ?? tokens;
+  return tokens <= limit ? ok(null) : err({ kind: "cannot_fit", status: null, fit: { floor: tokens, limit, biggest: [] } });
 }
+
+/** Whether everything leaves that may, before a request is tried. */
+const takesAll = (plan: CompactPlan, by: Applying, ports: ChangePorts): boolean => plan.rungs.length === 0 || applyRungs(plan, by, ports);
 
 /**
  * Whether a request that does not fit by the upper bound of its estimate may be tried: the registry knows the window, and the endpoint
  * refuses what exceeds it.
  */
-export const isWindowExact = ({ context_window, quirks }: ModelSpec): boolean => context_window !== null && !quirks?.truncates_silently;
+export const isWindowExact = (spec: ModelSpec): boolean => spec.context_window !== null && !findQuirks(spec).truncates_silently;
 
 interface Applying {
   readonly trigger: CompactionTrigger;

@@ -29,6 +29,8 @@ const remedies: Readonly<Record<TurnFailureKind, Remedy>> = {
   media: ELSEWHERE,
   invalid_param: ELSEWHERE,
   auth: ELSEWHERE,
+  not_found: ELSEWHERE,
+  region: ELSEWHERE,
   refused: ELSEWHERE,
   unknown_model: ELSEWHERE,
   /** The adapter threw; the next model may use another adapter. */

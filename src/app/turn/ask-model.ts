@@ -15,6 +15,7 @@ import { toAskedModel } from "../asked-model";
 import { toPlausibleUsage } from "../plausible-usage";
 import type { CallOptions, ModelSpec, ModelStreamPart } from "../ports";
 import { buildFittedRequest, toModelLimits } from "../request/build-request";
+import type { SentFailure } from "../request/lessons";
 import type { SessionPorts } from "../session-ports";
 import { type LiveTurn, PendingCall } from "./live-turn";
 import { isCurrent } from "./make-room";
@@ -34,7 +35,7 @@ interface ModelReply {
   readonly silent: boolean;
   readonly outcome:
     | { readonly kind: "finished"; readonly finish: FinishReason }
-    | { readonly kind: "failed"; readonly failure: TurnFailure };
+    | { readonly kind: "failed"; readonly failure: TurnFailure; readonly refusal: SentFailure };
   readonly call: ModelCall;
 }
 
@@ -44,9 +45,12 @@ export interface Asking {
   readonly maxOutput: number | null;
   /** What the call is paid with. Null: no budget counts it. */
   readonly reservation: number | null;
+  /** Whether the conversation is rendered in the plainest way. */
+  readonly plain: boolean;
 }
 
-export async function askModel(live: LiveTurn, { spec, maxOutput, reservation }: Asking, ports: SessionPorts): Promise<ModelReply> {
+export async function askModel(live: LiveTurn, { spec, ...asking }: Asking, ports: SessionPorts): Promise<ModelReply> {
+  const { maxOutput, reservation, plain } = asking;
   const { clock, writer } = ports;
   const at = clock();
   const { state } = writer;
@@ -57,8 +61,15 @@ export async function askModel(live: LiveTurn, { spec, maxOutput, reservation }:
     up_to: state.next_position - 1,
     estimate: rawViewTokens(measuredFor(state, spec)),
   };
-  const { request, leftOut } = buildFittedRequest(ports.content, spec, { maxOutput, reservation });
-  const asked = { seq: state.seq, at, max_output: maxOutput, model: toAskedModel(spec), ...(leftOut.length > 0 && { left_out: leftOut }) };
+  const { request, leftOut } = buildFittedRequest(ports.content, spec, asking);
+  const asked = {
+    seq: state.seq,
+    at,
+    max_output: maxOutput,
+    model: toAskedModel(spec),
+    ...(leftOut.length > 0 && { left_out: leftOut }),
+    ...(plain && { plain }),
+  };
   const call = new PendingCall(
     { turn: live.run.turn, ...read, asked, ...(rent > 0 ? { rent } : {}), ...toStartRatio(spec) },
     { startedAt: at, prices: spec.prices, reservation },
@@ -68,6 +79,7 @@ export async function askModel(live: LiveTurn, { spec, maxOutput, reservation }:
   let noted = Promise.resolve();
   const onRequest = (body: string): void => {
     call.sent = true;
+    call.length = body.length;
     noted = note(call, { live, digest: ports.digest(body).catch(() => null) }, ports);
   };
   const ask: Ask = (signals) => ports.model.stream({ ...request, at }, { ...signals, onRequest });
@@ -171,7 +183,10 @@ function shorten(chunk: ModelStreamPart, room: number): ModelStreamPart {
 /** The largest index up to `at` that does not split a surrogate pair. */
 const endOfCharacter = (text: string, at: number): number => (at > 0 && (text.charCodeAt(at - 1) & 0xfc00) === 0xd800 ? at - 1 : at);
 
-const failed = (kind: TurnFailure["kind"]): ModelReply["outcome"] => ({ kind: "failed", failure: { kind, status: null } });
+const failed = (kind: "unavailable" | "output_cap" | "internal" | "timeout"): ModelReply["outcome"] => {
+  const failure = { kind, status: null } as const;
+  return { kind: "failed", failure, refusal: { kind: kind === "internal" ? "unavailable" : kind, status: null, sent: 0 } };
+};
 
 function take(chunk: ModelStreamPart, heard: Heard, live: LiveTurn): void {
   switch (chunk.type) {
@@ -192,8 +207,10 @@ function take(chunk: ModelStreamPart, heard: Heard, live: LiveTurn): void {
       if (live.call) live.call.usage = chunk.usage;
       return;
     case "failure": {
-      const { window: _ofTheRegistry, ...failure } = chunk.failure;
-      heard.outcome = { kind: "failed", failure };
+      const { window: _ofTheRegistry, refused, most_bytes, ...failure } = chunk.failure;
+      const { kind, status } = failure;
+      const pointed = { ...(refused && { refused }), ...(most_bytes !== undefined && { most_bytes }) };
+      heard.outcome = { kind: "failed", failure, refusal: { kind, status, sent: live.call?.length ?? 0, ...pointed } };
       return;
     }
     default:

@@ -1,7 +1,7 @@
 /** Lists the models to ask for an answer, in order: the turn's own model (the session's, unless the message named one), then the fallback models of its policy. */
 import { plannedNext, toRequestLimit } from "../../context/budget";
 import { toPolicy } from "../../context/policy-choice";
-import { contentBytes, MAX_CONTENT_BYTES } from "../../context/request-bytes";
+import { contentBytes, toContentBytes } from "../../context/request-bytes";
 import { measuredFor } from "../../context/start-ratio";
 import type { SessionState } from "../../domain/state";
 import { askedModel } from "../../domain/turn-choices";
@@ -33,7 +33,8 @@ function findAnswerer({ turn, anchor, view }: SessionState): string | null {
 
 /** Whether the next request, without any compaction, fits the candidate's own window by our measure, and fits the bound in bytes. */
 export function fitsCandidate(state: SessionState, spec: ModelSpec): boolean {
-  if (contentBytes(state) > MAX_CONTENT_BYTES) return false;
-  const limit = toRequestLimit(toAssumedLimits(spec, toPolicy(state.settings.policy)));
+  const limits = toAssumedLimits(spec, toPolicy(state.settings.policy));
+  if (contentBytes(state) > toContentBytes(limits)) return false;
+  const limit = toRequestLimit(limits);
   return limit === null || plannedNext(measuredFor(state, spec), spec.id) <= limit;
 }

@@ -12,6 +12,8 @@ const details: Readonly<Record<TurnFailureKind, string>> = {
   output_cap: "The reply exceeded the maximum length, or the provider refused the requested length.",
   invalid_param: "The provider refused a parameter of the request.",
   auth: "The provider refused the model's API key.",
+  not_found: "The provider has no model of this name, or nothing at this address.",
+  region: "The provider serves nobody from where this deployment runs.",
   rate_limit: "A rate limit was reached: the provider's, or the tenant's own of model calls a minute.",
   quota: "The provider's quota is used up.",
   unavailable: "The provider could not be reached, or failed.",
@@ -30,13 +32,35 @@ const details: Readonly<Record<TurnFailureKind, string>> = {
 const NO_KEY =
   "There is no key for the model: its credential was deleted or cannot be decrypted, or the deployment has no key for its provider.";
 
-/** What must change before a retry, where the same request would fail again. */
-const remedies: Partial<Readonly<Record<TurnFailureKind, string>>> = {
-  cannot_fit: "Use a model with a larger window, or shorten the system prompt, tools, pins or this message.",
+const RETRY = "Retry the turn.";
+const LESS = "Use a model with a larger window, or shorten the system prompt, tools, pins or this message.";
+
+/** What helps, in the words of the person who can do it. A retry stands where the same request may succeed. */
+const remedies: Readonly<Record<TurnFailureKind, string>> = {
+  rate_limit: RETRY,
+  unavailable: RETRY,
+  timeout: RETRY,
+  aborted: RETRY,
+  crashed: RETRY,
+  internal: RETRY,
+  overflow: LESS,
+  cannot_fit: LESS,
+  payload: "Shorten the system prompt, tools, pins or this message, or raise the limit of the proxy in front of the model.",
+  output_cap: "Lower max_output_tokens, or the model's max_output (PUT /v1/models/{model_id}), and retry the turn.",
+  media: "Send the next message without it: images and files of earlier messages are then only named.",
+  refused: "Send another message, or rewind the session to before this one (POST /v1/sessions/{session_id}/branches).",
+  invalid_param:
+    "Change the setting that the provider names (reported.param), or the model's quirks (PUT /v1/models/{model_id}), and retry the turn. If it names none, compact the session (POST /v1/sessions/{session_id}/compactions) or set another model.",
   auth: "Give the model a key that its provider accepts (PUT /v1/credentials/{name}, then set it as the model's credential) and retry the turn.",
+  quota: "Add credit at the provider, or give the model a key of another account (PUT /v1/credentials/{name}), and retry the turn.",
+  not_found:
+    "Correct the model's upstream_id or base_url (PUT /v1/models/{model_id}; POST /v1/models/{model_id}/probe asks the provider for the model), or set another model for the session, and retry the turn.",
+  region:
+    "Set a model for the session whose provider serves the place of this deployment, or call it through a gateway, and retry the turn.",
   storage_full: "The session can be read, forked and erased.",
   budget: "Retry the turn when the budget's next period begins, or when its amount is raised (GET /v1/budgets).",
   no_progress: "Send a message that helps the model, or change the tool. Where the reply's limit cut the calls off, raise it.",
+  round_limit: "Send a message to let the model go on, or raise tools.max_rounds in the session's policy.",
   suspended: "Retry the turn when the tenant is served again.",
   unknown_model: "Set a model for the session and retry the turn.",
 };
@@ -59,6 +83,6 @@ function toDetail({ kind, status, fit, bytes }: TurnFailure): string {
 /** The failure as clients read it. The message is kept in every case, so no remedy is to send it again. */
 export function describeFailure(failure: TurnFailure): TurnFailureView {
   const isLarge = failure.bytes !== undefined || failure.fit?.bytes !== undefined;
-  const remedy = isLarge ? SMALLER : (remedies[failure.kind] ?? "Retry the turn.");
+  const remedy = isLarge ? SMALLER : remedies[failure.kind];
   return { ...failure, detail: toDetail(failure), remedy };
 }

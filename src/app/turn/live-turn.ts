@@ -25,6 +25,8 @@ export class PendingCall {
   request_digest: string | null = null;
   /** The request was handed over to be sent. */
   sent = false;
+  /** The length of the body that was sent, in UTF-16 units. */
+  length = 0;
   /** The provider answered with an error in place of a reply. */
   isRefused = false;
 

@@ -10,6 +10,7 @@ import type { CompactPlan } from "../../context/plan";
 import { planRefused } from "../../context/plan-refused";
 import type { Policy } from "../../context/policy";
 import { toPolicy } from "../../context/policy-choice";
+import { contentBytes, toContentBytes } from "../../context/request-bytes";
 import { type CompactionTrigger, isStandalone } from "../../domain/compaction-events";
 import { isInTheWay } from "../../domain/decide-compaction";
 import type { TurnFailure } from "../../domain/events";
@@ -23,7 +24,7 @@ import { type CompactionPorts, planSession, summarizes } from "../compaction/pla
 import { buildFallbackInTurn } from "../compaction/record-failure";
 import { releaseLease } from "../compaction/release-lease";
 import { summarize, waitAfter } from "../compaction/summarize";
-import { resolveSummarizerCandidates, type SummarizerCandidates } from "../compaction/summarizers";
+import { resolveSummarizerCandidates, type SummarizerCandidates, withLesson } from "../compaction/summarizers";
 import type { ModelSpec } from "../ports";
 import { applyRungs, fitRequest, toAssumedLimits, toModelLimits } from "../request/build-request";
 import { MOST_OBTAINED } from "../request/call-need";
@@ -44,19 +45,23 @@ const INLINE_MS = 60_000;
 /** How often the turn plans: after each result of the background worker, of which few can be under way. */
 const MOST_PLANS = 3;
 
-/** After it the request fits by our measure, or the error reports why it cannot. `stopped`: the turn is over. */
-export async function makeRoom(live: LiveTurn, spec: ModelSpec, ports: RoomPorts): Promise<Result<null, TurnFailure | "stopped">> {
-  if (ports.writer.state.turn?.whole) return fitsWhole(spec, ports);
+/** After it the request fits by our measure, in the epoch that it returns, or the error reports why it cannot. `stopped`: the turn is over. */
+export async function makeRoom(live: LiveTurn, spec: ModelSpec, ports: RoomPorts): Promise<Result<number, TurnFailure | "stopped">> {
+  if (ports.writer.state.turn?.whole) return inEpoch(fitsWhole(spec, ports), ports);
   dropRefused(spec, ports);
   for (let plans = 0; plans < MOST_PLANS; plans++) {
-    const plan = planRoom(spec, ports);
+    const within = toByteWindow(spec, ports.writer.state);
+    const plan = planRoom(within, ports);
     if (!plan) break;
-    const worked = await workOn(live, { plan, spec }, ports);
+    const worked = await workOn(live, { plan, spec: within }, ports);
     if (!isCurrent(live, ports)) return { ok: false, error: "stopped" };
     if (worked === "own") break;
   }
-  return fitRequest(ports, spec);
+  return inEpoch(fitRequest(ports, spec), ports);
 }
+
+const inEpoch = (fits: Result<null, TurnFailure>, { writer }: Pick<RoomPorts, "writer">): Result<number, TurnFailure> =>
+  fits.ok ? { ok: true, value: writer.state.view.epoch } : fits;
 
 /** `late`: a result of the background worker took effect in place of the plan. What came since it was asked for may still not fit. */
 type Worked = "own" | "late";
@@ -77,10 +82,22 @@ interface Clearing {
   readonly spec: ModelSpec;
 }
 
+/**
+ * A request with too many bytes is compacted as one with too many tokens: the bound becomes a window, by the ratio of this content. The
+ * guard then keeps the bound itself.
+ */
+function toByteWindow(spec: ModelSpec, state: SessionState): ModelSpec {
+  const most = toContentBytes(toModelLimits(spec));
+  const bytes = contentBytes(state);
+  if (bytes <= most) return spec;
+  const window = Math.floor((plannedNext(state, spec.id) * most) / bytes);
+  return { ...spec, context_window: Math.min(window, spec.context_window ?? window) };
+}
+
 /** A whole conversation is measured as it was when it was admitted (`respond`), and nothing leaves it. Its tools may have added to it. */
 function fitsWhole(spec: ModelSpec, { writer }: Pick<CompactionPorts, "writer">): Result<null, TurnFailure> {
   const { state } = writer;
-  const fit = findExcess(state, toAssumedLimits(spec, toPolicy(state.settings.policy)));
+  const fit = findExcess(state, toAssumedLimits(toByteWindow(spec, state), toPolicy(state.settings.policy)));
   return fit ? { ok: false, error: { kind: "cannot_fit", status: null, fit } } : { ok: true, value: null };
 }
 
@@ -126,7 +143,7 @@ interface ForeseenRoom {
 /** Predicts what `makeRoom` would do if no summary were available. It executes commands, so call it on a copy of the session. */
 export function predictRoom(spec: ModelSpec, ports: CompactionPorts): ForeseenRoom {
   dropRefused(spec, ports);
-  const plan = planRoom(spec, ports);
+  const plan = planRoom(toByteWindow(spec, ports.writer.state), ports);
   const first = plan && summarizes(plan) ? plan : null;
   if (first) {
     const { change, bodies } = buildFallbackInTurn(spec, ports);
@@ -178,7 +195,7 @@ export async function compactInline(live: LiveTurn, inline: Inline, ports: RoomP
   const { writer, clock } = ports;
   const { epoch } = writer.state.view;
   const isOver = (): boolean => !isCurrent(live, ports) || writer.state.view.epoch !== epoch;
-  const candidates = await resolveCandidatesByPolicy(inline.spec, ports);
+  let candidates = await resolveCandidatesByPolicy(inline.spec, ports);
   if (isOver()) return "late";
   await useBackground(live, candidates, ports);
   if (isOver()) return "late";
@@ -191,6 +208,7 @@ export async function compactInline(live: LiveTurn, inline: Inline, ports: RoomP
     if (!leased) break;
     const failed = await workOff(live, { candidates, id, leased, deadline }, ports);
     if (!failed) break;
+    if (failed !== "unpaid" && failed.lesson) candidates = withLesson(candidates, failed.model, failed.lesson);
     if (failed !== "unpaid") await waitAfter(failed, { budget, most: deadline - clock(), signal: live.abort.signal }, ports);
   }
   if (!isOver() && inline.trigger === "overflow") dropInline(inline, ports);

@@ -14,7 +14,7 @@ import type { LiveTurn } from "./live-turn";
 import { compactInline, isCurrent, type RoomPorts } from "./make-room";
 
 /** Emergency compactions per turn. After them the turn fails with the provider's refusal. */
-const MAX_OVERFLOW_RECOVERIES = 2;
+export const MAX_OVERFLOW_RECOVERIES = 2;
 
 /** How a turn ends in failure. */
 export interface AnswerFailure {

@@ -112,5 +112,6 @@ function fail(live: LiveTurn, ports: SessionPorts, ended: AnswerFailure): void {
   const command = { type: "FailTurn", at, ...live.run, ...ended, partial: partial?.draft ?? null } as const;
   const recorded = writer.execute(command, partial ? [partial.body] : []);
   live.call = null;
-  if (recorded.ok) log.warn("turn_failed", { turn: live.run.turn, kind: ended.failure.kind, status: ended.failure.status });
+  const { kind, status, reported } = ended.failure;
+  if (recorded.ok) log.warn("turn_failed", { turn: live.run.turn, kind, status, ...reported });
 }

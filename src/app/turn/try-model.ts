@@ -2,12 +2,15 @@
  * Asks one model until it answers or its failure cannot be remedied. A request that is too long shrinks the view, a reply that is too long
  * shrinks its cap, and a transient failure is waited out. Each remedy is bounded, and only used before the model has sent anything.
  */
-import { isBarred } from "../../context/generation-support";
+import { isBarred, isForcedChoice } from "../../context/generation-support";
+import { withQuirks } from "../../context/model-quirks";
 import type { ModelCall } from "../../domain/commands";
 import type { TurnFailure } from "../../domain/events";
 import type { FinishReason } from "../../domain/model-call";
 import type { ModelSpec } from "../ports";
+import { buildFittedRequest } from "../request/build-request";
 import { MOST_OBTAINED, toTurnNeed, toUnpaidKind } from "../request/call-need";
+import { mayBeHistory, type SentFailure, toLesson } from "../request/lessons";
 import { askedLength, isOfModel, SHRINKS, shrinkCap } from "../request/reply-caps";
 import { resolveModel } from "../request/resolve-model";
 import type { RetryBudget } from "../request/retry";
@@ -16,7 +19,7 @@ import { askModel } from "./ask-model";
 import { fitsCandidate, type ModelCandidate } from "./candidates";
 import type { LiveTurn } from "./live-turn";
 import { isCurrent, makeRoom, type RoomPorts } from "./make-room";
-import { type AnswerFailure, recoverFromOverflow } from "./recover-overflow";
+import { type AnswerFailure, MAX_OVERFLOW_RECOVERIES, recoverFromOverflow } from "./recover-overflow";
 
 /**
  * `over`: the turn has ended. `passed_over`: the view does not fit this model, or it cannot express a setting that shapes the result, and
@@ -39,7 +42,7 @@ const PASSED_OVER: AttemptResult = { kind: "passed_over" };
 
 /** What was tried with one model so far. */
 interface OneModel {
-  readonly spec: ModelSpec;
+  spec: ModelSpec;
   readonly isOwn: boolean;
   /** The most tokens of the reply; null: no cap, and the reply may use what is left of the window. */
   cap: number | null;
@@ -47,7 +50,12 @@ interface OneModel {
   asked: number | null;
   calls: number;
   shrinks: number;
+  /** How often the history was compacted because of a refusal. */
   recoveries: number;
+  /** How often a refusal taught something about the endpoint. */
+  lessons: number;
+  /** The conversation is rendered in the plainest way. */
+  plain: boolean;
   /** How often it asked for what a call needs. */
   obtained: number;
 }
@@ -65,7 +73,8 @@ export async function tryModel(
   // The settings were accepted for this model, so either the registry has changed since, or it is a fallback model.
   if (isBarred(ports.content.readGeneration(), spec)) return isOwn ? notAsked({ kind: "invalid_param", status: null }) : PASSED_OVER;
   const cap = ports.replyCaps.get(spec.id) ?? null;
-  const one: OneModel = { spec, isOwn, cap, asked: null, calls: 0, shrinks: 0, recoveries: 0, obtained: 0 };
+  const plain = ports.plainModels.has(spec.id);
+  const one: OneModel = { spec, isOwn, cap, asked: null, calls: 0, shrinks: 0, recoveries: 0, lessons: 0, plain, obtained: 0 };
   return askUntilAnswered(live, { one, budget }, ports);
 }
 
@@ -76,10 +85,14 @@ interface Answering {
 
 async function askUntilAnswered(live: LiveTurn, { one, budget }: Answering, ports: RoomPorts): Promise<AttemptResult> {
   for (;;) {
-    const barred = await findRoom(live, one, ports);
-    if (barred) return barred;
-    // Another request may have ended the turn while this one was awaited.
+    one.spec = withQuirks(one.spec, ports.lessons.find(one.spec.id));
+    const room = await findRoom(live, one, ports);
+    if (typeof room !== "number") return room;
+    // Another request may have ended the turn while this one was awaited, or changed what every request carries.
     if (!isCurrent(live, ports)) return OVER;
+    if (room !== ports.writer.state.view.epoch) continue;
+    // A summary's refusal may have taught something meanwhile.
+    one.spec = withQuirks(one.spec, ports.lessons.find(one.spec.id));
     const paid = payFor(one, ports);
     const next = paid.kind === "short" ? await obtain(live, one, ports) : await askPaid(live, { one, budget, paid }, ports);
     if (next !== "again") return next;
@@ -91,10 +104,13 @@ interface Paid extends Answering {
 }
 
 async function askPaid(live: LiveTurn, { one, budget, paid }: Paid, ports: RoomPorts): Promise<AttemptResult | "again"> {
-  const { outcome, call, silent } = await askModel(live, { spec: one.spec, maxOutput: one.asked, ...paid }, ports);
-  if (outcome.kind === "finished") return { kind: "answered", finish: outcome.finish, call };
-  const { failure } = outcome;
-  return silent ? recoverCall(live, { failure, call, one, budget }, ports) : toFailedAttempt({ failure, call }, silent);
+  const { outcome, call, silent } = await askModel(live, { spec: one.spec, maxOutput: one.asked, plain: one.plain, ...paid }, ports);
+  if (outcome.kind === "finished") {
+    if (one.plain) ports.plainModels.add(one.spec.id);
+    return { kind: "answered", finish: outcome.finish, call };
+  }
+  const { failure, refusal } = outcome;
+  return silent ? recoverCall(live, { failure, refusal, call, one, budget }, ports) : toFailedAttempt({ failure, call }, silent);
 }
 
 /** Chooses the length of the reply, and reserves what the call may cost. A call that a budget counts names a length. */
@@ -118,16 +134,17 @@ async function obtain(live: LiveTurn, one: OneModel, ports: RoomPorts): Promise<
 const toFailedAttempt = (failed: AnswerFailure, silent: boolean): FailedAttempt => ({ kind: "failed", ...failed, silent });
 const notAsked = (failure: TurnFailure): FailedAttempt => toFailedAttempt({ failure, call: null }, true);
 
-/** Null when the request fits. Room is made only for the session's own model; a fallback model takes the view as it is. */
-async function findRoom(live: LiveTurn, { spec, isOwn }: OneModel, ports: RoomPorts): Promise<AttemptResult | null> {
-  if (!isOwn) return fitsCandidate(ports.writer.state, spec) ? null : PASSED_OVER;
+/** The epoch in which the request fits. Room is made only for the session's own model; a fallback model takes the view as it is. */
+async function findRoom(live: LiveTurn, { spec, isOwn }: OneModel, ports: RoomPorts): Promise<AttemptResult | number> {
+  if (!isOwn) return fitsCandidate(ports.writer.state, spec) ? ports.writer.state.view.epoch : PASSED_OVER;
   const room = await makeRoom(live, spec, ports);
-  if (room.ok) return null;
+  if (room.ok) return room.value;
   return room.error === "stopped" ? OVER : notAsked(room.error);
 }
 
 interface CallToRecover {
   readonly failure: TurnFailure;
+  readonly refusal: SentFailure;
   readonly call: ModelCall;
   readonly one: OneModel;
   readonly budget: RetryBudget;
@@ -136,7 +153,7 @@ interface CallToRecover {
 /** Remedies a call that failed before its first output. `again`: ask the same model again; otherwise how the attempt ended. */
 async function recoverCall(
   live: LiveTurn,
-  { failure, call, one, budget }: CallToRecover,
+  { failure, refusal, call, one, budget }: CallToRecover,
   ports: RoomPorts,
 ): Promise<AttemptResult | "again"> {
   if (failure.kind === "overflow" && one.isOwn) {
@@ -145,8 +162,10 @@ async function recoverCall(
   }
   budget.failed(call.estimate, call.ms);
   one.calls += 1;
-  const isShorter = !budget.isSpent && shrink(failure, one, ports);
-  const wait = isShorter ? 0 : budget.nextWait(failure, { calls: one.calls, random: ports.random });
+  const isChanged =
+    !budget.isSpent && (shrink(failure, one, ports) || learn(refusal, one, ports) || (await makePlainer(refusal, one, ports)));
+  if (!isCurrent(live, ports)) return OVER;
+  const wait = isChanged ? 0 : budget.nextWait(failure, { calls: one.calls, random: ports.random });
   if (wait === null) return toFailedAttempt({ failure, call }, true);
   if (!recordFailedCall(live, call, ports)) return OVER;
   ports.log.warn("model_retry", { turn: live.run.turn, model: one.spec.id, kind: failure.kind, wait });
@@ -165,6 +184,36 @@ function shrink(failure: TurnFailure, one: OneModel, { replyCaps, writer }: Room
   one.cap = cap;
   if (isOfModel(cap, { spec: one.spec, state: writer.state })) replyCaps.set(one.spec.id, cap);
   return true;
+}
+
+/** How many refusals of one answer may teach something about the endpoint. */
+const MOST_LESSONS = 4;
+
+/** Changes what the request is built by. False when the refusal teaches nothing new, or would change what the client asked for. */
+function learn(refusal: SentFailure, one: OneModel, { lessons, content, writer }: RoomPorts): boolean {
+  const { tool_choice } = content.readGeneration();
+  if (refusal.refused === "tool_choice" && tool_choice !== undefined && isForcedChoice(tool_choice)) return false;
+  const lesson = toLesson(one.spec, refusal);
+  if (!lesson) return false;
+  const isLess = lesson.max_request_bytes !== undefined;
+  lessons.note(one.spec.id, lesson);
+  if (isLess && (one.recoveries++ === MAX_OVERFLOW_RECOVERIES || writer.state.turn?.whole)) return false;
+  if (one.lessons++ === MOST_LESSONS) return false;
+  return true;
+}
+
+/**
+ * Renders the conversation in the plainest way, where the provider may have refused the usual one because of its history. False when that
+ * would send the same.
+ */
+async function makePlainer(refusal: SentFailure, one: OneModel, { content, model }: RoomPorts): Promise<boolean> {
+  if (one.plain || !mayBeHistory(refusal)) return false;
+  const asking = { maxOutput: one.asked, reservation: null };
+  const [usual, plain] = await Promise.all(
+    [false, true].map((isPlain) => model.render(buildFittedRequest(content, one.spec, { ...asking, plain: isPlain }).request)),
+  );
+  one.plain = usual?.body !== plain?.body;
+  return one.plain;
 }
 
 /** Records a failed call in the ledger before the next call is made. `call` null: none was made. False when the turn is over. */

@@ -33,6 +33,8 @@ const FAULTS: Readonly<Record<TurnFailureKind, readonly [ContentfulStatusCode, s
   timeout: [504, "timeout_error"],
   aborted: broken,
   auth: broken,
+  not_found: broken,
+  region: broken,
   storage_full: broken,
   round_limit: broken,
   no_progress: broken,

@@ -80,6 +80,8 @@ export const modelExample: z.input<typeof modelView> = {
   ratio: null,
   prices: { input: 1.25, output: 10, cached: 0.125, cache_write: 1.25 },
   credential: "openai",
+  endpoint: null,
+  quirks: [],
   source: "tenant",
   sources: {
     context_window: "tenant",

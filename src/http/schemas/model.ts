@@ -1,7 +1,17 @@
 import { z } from "@hono/zod-openapi";
 import type { ModelEntry, ModelOverride } from "../../app/model-entry";
 import { shownAddress } from "../../app/shown-address";
-import { baseUrlFault, MODEL_NAME, MODEL_NAME_RULE, modelFigures, PROVIDERS, takesKey, toFigures } from "../../context/model-input";
+import {
+  addressFault,
+  fillEndpoint,
+  MODEL_NAME,
+  MODEL_NAME_RULE,
+  modelFigures,
+  PROVIDERS,
+  takesKey,
+  toFigures,
+} from "../../context/model-input";
+import { endpointSchema } from "../../context/model-quirks";
 import { toPerMillion } from "../../context/price-units";
 import type { ModelView } from "../../contract/model";
 import { urlFault } from "../../lib/public-address";
@@ -11,24 +21,28 @@ export const modelName = z.string().regex(MODEL_NAME, MODEL_NAME_RULE).openapi({
 
 export const modelInput = z
   .strictObject({
-    provider: z.enum(PROVIDERS).openapi({
+    provider: z.enum(PROVIDERS).optional().openapi({
       description:
-        "openai: the Responses API; openai-chat: OpenAI's chat completions; openai-compatible: chat completions at any other address",
+        "openai: the Responses API; openai-chat: OpenAI's chat completions; openai-compatible: chat completions at any other address. Default: the endpoint's. Required if no endpoint is named",
+    }),
+    endpoint: endpointSchema.optional().openapi({
+      description: "A known endpoint by name. It names the provider, the base URL where the endpoint has a fixed one, and its quirks",
     }),
     upstream_id: z.string().min(1).max(256).optional().openapi({ description: "The provider's name for the model. Default: the id" }),
     base_url: z.string().max(2048).nullable().optional().openapi({
       description:
-        "The URL with its version, such as https://gateway.example/v1 (google: /v1beta). The paths of the API are added to it. Required for openai-compatible, not allowed for embedded and workers-ai. Default: the provider's own address",
+        "The URL with its version, such as https://gateway.example/v1 (google: /v1beta). The paths of the API are added to it. Required for openai-compatible, not allowed for embedded and workers-ai. Default: the endpoint's, or the provider's own address",
     }),
     ...modelFigures,
     credential: credentialName.optional().openapi({
       description: "Name of the tenant's credential. Default: the deployment's key, which is sent to the provider's own address only",
     }),
   })
-  .superRefine(({ provider, base_url, credential }, context) => {
-    const message = baseUrlFault(provider, base_url || null);
-    if (message) context.addIssue({ code: "custom", path: ["base_url"], message });
-    if (credential !== undefined && !takesKey(provider)) {
+  .superRefine(({ credential, ...input }, context) => {
+    const fault = addressFault(input);
+    if (fault) context.addIssue({ code: "custom", path: fault.field.split("."), message: fault.detail });
+    const provider = fillEndpoint(input)?.provider;
+    if (credential !== undefined && provider !== undefined && !takesKey(provider)) {
       context.addIssue({ code: "custom", path: ["credential"], message: "not used by this provider" });
     }
   })
@@ -44,8 +58,10 @@ export function refuseModelUrl(text: string, allowPrivate: boolean): string | nu
 
 /** Stores only what the client said. What is known of the model's name is looked up whenever it is needed. */
 export function toOverride(input: z.infer<typeof modelInput>, id: string): ModelOverride {
-  const { provider, upstream_id = id, base_url, credential, ...said } = input;
-  return { provider, upstream_id, base_url: base_url || null, ...toFigures(said), ...(credential !== undefined && { credential }) };
+  const { upstream_id = id, credential, endpoint, ...said } = input;
+  const filled = fillEndpoint({ ...said, endpoint });
+  if (!filled) throw new TypeError("The input names no provider.");
+  return { ...filled, upstream_id, ...toFigures(said), ...(endpoint && { endpoint }), ...(credential !== undefined && { credential }) };
 }
 
 const UNKNOWN_WINDOW =
@@ -83,6 +99,8 @@ export function toModelView(model: ModelEntry): ModelView {
     ratio: model.ratio ?? null,
     prices: model.prices ? toPerMillion(model.prices) : null,
     credential: model.credential ?? null,
+    endpoint: model.endpoint ?? null,
+    quirks: model.known_quirks,
     source,
     sources: figures,
     warnings: listWarnings(model),

@@ -1,14 +1,14 @@
 /** Shows exactly what the next request holds. The code that sends requests builds it, on a copy of the session. */
 
 import { buildItem } from "../../app/request/build-items";
-import { buildRequest } from "../../app/request/build-request";
+import { buildFittedRequest } from "../../app/request/build-request";
 import { askedLength } from "../../app/request/reply-caps";
 import { readSessionPolicy } from "../../app/request/session-policy";
 import type * as api from "../../app/session-api";
 import type { SessionWriter } from "../../app/session-ports";
 import { shownAddress } from "../../app/shown-address";
 import { predictRoom } from "../../app/turn/make-room";
-import { MAX_REQUEST_BYTES } from "../../context/request-bytes";
+import { MAX_REQUEST_BYTES } from "../../context/model-quirks";
 import type { ContextReport } from "../../contract/context";
 import { decide } from "../../domain/decide";
 import type { Event } from "../../domain/events";
@@ -36,7 +36,7 @@ export async function showContext(session: Session, content: readonly Part[] | n
   const { epoch } = session.state.view;
   if (!found.ok) return found;
   const spec = found.value;
-  const { budgets, replyCaps } = session.ports();
+  const { budgets, replyCaps, plainModels } = session.ports();
   await budgets.learn();
   const dry = rehearse(session, content);
   const { first, fits } = predictRoom(spec, { ...session.deps, ...dry });
@@ -45,7 +45,8 @@ export async function showContext(session: Session, content: readonly Part[] | n
   const weights = weighContext(state, spec);
   const cap = replyCaps.get(spec.id) ?? (budgets.applies("turn") ? spec.max_output : null);
   const most = dry.content.readGeneration().max_output_tokens;
-  const request = await session.deps.model.render(buildRequest(dry.content, spec, askedLength(cap, { spec, state, most })));
+  const asking = { maxOutput: askedLength(cap, { spec, state, most }), reservation: null, plain: plainModels.has(spec.id) };
+  const request = await session.deps.model.render(buildFittedRequest(dry.content, spec, asking).request);
   const characters = request.body.length;
   if (characters > MAX_SHOWN_CHARS) return err({ code: "context_too_large", characters, limit: MAX_SHOWN_CHARS });
   return ok({

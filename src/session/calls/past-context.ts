@@ -20,11 +20,12 @@ export async function showPast(
   if (!found.ok) return found;
   const past = found.value;
   const { call, state, n, calls } = past;
-  const { at, max_output, model } = call.asked;
+  const { at, max_output, model, plain } = call.asked;
   const spec = toModelSpec(call.model, model, call.ratio);
   if (!spec) return err({ code: "request_unknown", model: call.model });
   const request = await session.deps.model.render({
     ...buildRequest(past.content, spec, max_output),
+    ...(plain && { plain }),
     at,
   });
   const characters = request.body.length;

@@ -2,6 +2,7 @@
 
 import type { RequestRef } from "../../app/past-api";
 import type * as api from "../../app/session-api";
+import { toQuirks } from "../../context/model-quirks";
 import { measuredFor, type RatedModel } from "../../context/start-ratio";
 import type { TurnCall } from "../../contract/context";
 import type { TurnId } from "../../domain/ids";
@@ -57,6 +58,7 @@ const toRatedModel = ({ model: id, ratio, asked: { model } }: TurnCallEvent): Ra
   provider: model.provider,
   ...(ratio !== undefined && { ratio }),
   ...(model.capabilities && { capabilities: model.capabilities }),
+  ...(model.quirks && { quirks: toQuirks(model.quirks) }),
 });
 
 const toTurnCall = ({ seq, model, epoch, outcome, request_digest }: TurnCallEvent, index: number): TurnCall => ({

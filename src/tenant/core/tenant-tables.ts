@@ -83,7 +83,7 @@ export const TENANT_TABLES: readonly string[] = [
 /** What the tenant set up, and what providers and servers reported about it. */
 export const SETTING_TABLES: readonly string[] = [
   // What the tenant registered for a model. A null column means that it named nothing, except for the window: with window_said 1, null means
-  // unknown. Prices: US dollars per million tokens. capabilities: JSON. credential: a name. The provider is checked when it is accepted.
+  // unknown. Prices: US dollars per million tokens. capabilities, quirks: JSON. credential, endpoint: a name. The provider is checked when it is accepted.
   `CREATE TABLE models (
      id TEXT PRIMARY KEY,
      provider TEXT NOT NULL,
@@ -98,7 +98,19 @@ export const SETTING_TABLES: readonly string[] = [
      price_output REAL,
      price_cached REAL,
      price_cache_write REAL,
-     credential TEXT
+     credential TEXT,
+     endpoint TEXT,
+     quirks TEXT
+   ) STRICT, WITHOUT ROWID`,
+  // What refusals taught about an endpoint (context/model-quirks). address: the base URL, or the provider. upstream_id: empty for what holds for
+  // all models of the address. value: JSON.
+  `CREATE TABLE learned_quirks (
+     address TEXT NOT NULL,
+     upstream_id TEXT NOT NULL,
+     quirk TEXT NOT NULL,
+     value TEXT NOT NULL,
+     at INTEGER NOT NULL,
+     PRIMARY KEY (address, upstream_id, quirk)
    ) STRICT, WITHOUT ROWID`,
   // wrapped_key, sealed: nonce and ciphertext in base64 (docs/decisions/0008). kid: the master key that wraps.
   `CREATE TABLE credentials (

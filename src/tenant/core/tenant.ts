@@ -115,9 +115,16 @@ export class Tenant {
       deployment: deployment.models,
       credentials: this.credentials,
       deploymentKeys: deployment.keys,
+      now: Date.now,
     });
     this.restored = {
-      registry: createRegistry({ sql, deployment: deployment.models, credentials: ANY_CREDENTIAL, deploymentKeys: deployment.keys }),
+      registry: createRegistry({
+        sql,
+        deployment: deployment.models,
+        credentials: ANY_CREDENTIAL,
+        deploymentKeys: deployment.keys,
+        now: Date.now,
+      }),
       tools: createToolRegistry(sql, ANY_CREDENTIAL),
     };
     this.directory = createDirectory(sql);

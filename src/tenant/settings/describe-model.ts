@@ -3,7 +3,9 @@ import type { ModelOverride } from "../../app/model-entry";
 import { isPaidByTenant } from "../../app/models/key-source";
 import type { ModelSpec } from "../../app/ports";
 import type { Prices } from "../../context/economy";
-import type { FigureSource, FigureSources } from "../../contract/model";
+import { findDefaults, findEndpoint, QUIRK_NAMES, type Quirks } from "../../context/model-quirks";
+import type { FigureSource, FigureSources, KnownQuirk } from "../../contract/model";
+import type { LearnedQuirk } from "./learned-quirks";
 import { knownModel } from "./model-presets";
 
 /** The max output when neither the tenant nor a preset names one. Only rows whose preset was removed later need it. */
@@ -44,13 +46,15 @@ function findPrices({ model, by }: Said, lists: PriceLists): readonly [Prices | 
   return said ? [said, from] : pick([lists.published(model) ?? undefined, "prices_package"]);
 }
 
-export function describeModel(said: Said, lists: PriceLists): DescribedModel {
+/** `learned`: what refusals taught about the model. */
+export function describeModel(said: Said, learned: readonly LearnedQuirk[], lists: PriceLists): DescribedModel {
   const { id, model, by } = said;
   const known = knownModel(model);
   const [context_window = null, windowFrom] = pick([model.context_window, by], [known?.context_window, "preset"]);
   const [max_output = ASSUMED_MAX_OUTPUT, outputFrom] = pick([model.max_output, by], [known?.max_output, "preset"]);
   const [capabilities, capabilitiesFrom] = pick([model.capabilities, by], [known?.capabilities, "preset"]);
   const [ratio, ratioFrom] = pick([model.ratio, by]);
+  const quirks = { ...findEndpoint(model.endpoint)?.quirks, ...toQuirks(learned), ...model.quirks };
   const [prices, pricesFrom] = findPrices(said, lists);
   const { provider, upstream_id, base_url, credential } = model;
   const spec: ModelSpec = {
@@ -63,6 +67,7 @@ export function describeModel(said: Said, lists: PriceLists): DescribedModel {
     ...(prices && { prices }),
     ...(capabilities && { capabilities }),
     ...(ratio !== undefined && { ratio }),
+    ...(Object.keys(quirks).length > 0 && { quirks }),
     ...(credential !== undefined && by === "tenant" && { credential }),
     source: by,
   };
@@ -75,3 +80,21 @@ export function describeModel(said: Said, lists: PriceLists): DescribedModel {
   };
   return { spec, figures };
 }
+
+/** Where requests to the model are not as usual, and how that is known. */
+export function listKnownQuirks({ model, by }: Said, learned: readonly LearnedQuirk[]): readonly KnownQuirk[] {
+  const presets = { ...findDefaults(model), ...findEndpoint(model.endpoint)?.quirks };
+  return QUIRK_NAMES.flatMap((quirk): KnownQuirk[] => {
+    const lesson = learned.find((each) => each.quirk === quirk);
+    const { value, source } =
+      model.quirks?.[quirk] !== undefined
+        ? { value: model.quirks[quirk], source: by }
+        : lesson
+          ? { value: lesson.value, source: "learned" as const }
+          : { value: presets[quirk], source: "preset" as const };
+    if (value === undefined) return [];
+    return [{ quirk, value, source, until: source === "learned" && lesson ? lesson.until : null }];
+  });
+}
+
+const toQuirks = (learned: readonly LearnedQuirk[]): Quirks => Object.fromEntries(learned.map(({ quirk, value }) => [quirk, value]));

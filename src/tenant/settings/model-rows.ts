@@ -3,6 +3,7 @@ import { type ModelColumns, toModelColumns } from "../../app/model-columns";
 import type { ModelOverride } from "../../app/model-entry";
 import type { Prices } from "../../context/economy";
 import { type ModelCapabilities, PROVIDERS } from "../../context/model-input";
+import { ENDPOINT_IDS, toQuirks } from "../../context/model-quirks";
 import { toPerToken } from "../../context/price-units";
 import type { SqlValue } from "../../lib/sql-row";
 
@@ -31,6 +32,8 @@ export const MODEL_COLUMNS: readonly (keyof ModelRow)[] = [
   "price_cached",
   "price_cache_write",
   "credential",
+  "endpoint",
+  "quirks",
 ];
 
 /** The column values of a model, in the order of `MODEL_COLUMNS`. */
@@ -53,6 +56,7 @@ export function toSaid(row: ModelRow): ModelOverride | null {
   const provider = PROVIDERS.find((known) => known === row.provider);
   if (!provider) return null;
   const prices = toPrices(row);
+  const endpoint = ENDPOINT_IDS.find((known) => known === row.endpoint);
   return {
     provider,
     upstream_id: row.upstream_id,
@@ -63,6 +67,8 @@ export function toSaid(row: ModelRow): ModelOverride | null {
     ...(row.ratio !== null && { ratio: row.ratio }),
     ...(prices && { prices }),
     ...(row.credential !== null && { credential: row.credential }),
+    ...(endpoint && { endpoint }),
+    ...(row.quirks !== null && { quirks: toQuirks(JSON.parse(row.quirks) as Readonly<Record<string, unknown>>) }),
   };
 }
 

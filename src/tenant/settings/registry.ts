@@ -2,13 +2,14 @@
 import { ZodError } from "zod";
 import type { ModelEntry, ModelOverride, SuggestedLimit } from "../../app/model-entry";
 import { type DeploymentKeys, findKeySource, isPaidByTenant, needsKey } from "../../app/models/key-source";
-import type { ModelSpec } from "../../app/ports";
+import type { Clock, ModelSpec } from "../../app/ports";
 import type { TenantError } from "../../app/tenant-api";
 import type { Prices } from "../../context/economy";
 import type { LimitSuggestion } from "../../contract/model";
 import { err, ok, type Result } from "../../lib/result";
 import type { SyncSql } from "../../lib/sync-sql";
-import { type DescribedModel, describeModel, type FindDeploymentPrices, type FindPrices } from "./describe-model";
+import { type DescribedModel, describeModel, type FindDeploymentPrices, type FindPrices, listKnownQuirks } from "./describe-model";
+import { createLearnedQuirks } from "./learned-quirks";
 import { knownModel } from "./model-presets";
 import { MODEL_COLUMNS, type ModelRow, toModelValues, toSaid } from "./model-rows";
 import { createSuggestions } from "./suggestions";
@@ -57,8 +58,8 @@ export interface Registry {
   /** All models, ordered by id. */
   list(findPrices: FindPrices): readonly ModelEntry[];
   /**
-   * Registers a model. The limit on their number never refuses a change of an existing one. When the id now means
-   * another model, its suggestions are deleted.
+   * Registers a model, and forgets what refusals taught about its endpoint. The limit on their number never refuses a change of an
+   * existing one. When the id now means another model, its suggestions are deleted.
    */
   put(id: string, model: ModelOverride): Result<null, TenantError>;
   /** Removes the tenant's own model. The deployment's model of that id, if any, is visible again; it cannot be removed. */
@@ -80,6 +81,7 @@ interface RegistryDeps {
   readonly deployment: DeploymentModels;
   readonly credentials: KnownCredentials;
   readonly deploymentKeys: DeploymentKeys;
+  readonly now: Clock;
 }
 
 interface Named {
@@ -88,8 +90,9 @@ interface Named {
   readonly by: ModelSpec["source"];
 }
 
-export function createRegistry({ sql, deployment, credentials, deploymentKeys }: RegistryDeps): Registry {
+export function createRegistry({ sql, deployment, credentials, deploymentKeys, now }: RegistryDeps): Registry {
   const suggestions = createSuggestions(sql);
+  const learned = createLearnedQuirks(sql);
   const columns = MODEL_COLUMNS.join(", ");
 
   /** Matches by provider, upstream id and address, not by registered id: a tenant may register the same model under another id. */
@@ -98,7 +101,7 @@ export function createRegistry({ sql, deployment, credentials, deploymentKeys }:
     return same.find(({ prices }) => prices)?.prices ?? null;
   }
   const describe = (named: Named, published: FindPrices): DescribedModel =>
-    describeModel(named, { deployment: deploymentPrices, published });
+    describeModel(named, learned.list(named.model, now()), { deployment: deploymentPrices, published });
 
   function own(id: string): Named | null {
     const row = sql.rows<ModelRow>(`SELECT ${columns} FROM models WHERE id = ?`, id)[0];
@@ -122,12 +125,16 @@ export function createRegistry({ sql, deployment, credentials, deploymentKeys }:
     for (const own of listOwn()) named.set(own.id, own);
     return [...named.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
   }
-  function toEntry({ spec, figures }: DescribedModel): ModelEntry {
+  function toEntry(named: Named, findPrices: FindPrices): ModelEntry {
+    const { spec, figures } = describe(named, findPrices);
+    const { endpoint } = named.model;
+    const known_quirks = listKnownQuirks(named, learned.list(named.model, now()));
     const differing = suggestions.of(spec.id).filter(({ figure, tokens }) => spec[figure] !== tokens);
     const credential_missing = spec.credential !== undefined && !credentials.has(spec.credential);
     const source = findKeySource(spec);
     const key_missing = source.from === "deployment" && needsKey(spec) && deploymentKeys[source.key] === undefined;
-    return { ...spec, figures, suggestions: differing, credential_missing, key_missing };
+    const shown = { ...spec, figures, suggestions: differing, credential_missing, key_missing };
+    return { ...shown, ...(endpoint && { endpoint }), known_quirks };
   }
   function findFault(id: string, model: ModelOverride): TenantError | null {
     const { credential } = model;
@@ -147,14 +154,15 @@ export function createRegistry({ sql, deployment, credentials, deploymentKeys }:
     },
     find: (id, findPrices) => {
       const named = find(id);
-      return named && toEntry(describe(named, findPrices));
+      return named && toEntry(named, findPrices);
     },
-    list: (findPrices) => all().map((named) => toEntry(describe(named, findPrices))),
+    list: (findPrices) => all().map((named) => toEntry(named, findPrices)),
     put: (id, model) => {
       const fault = findFault(id, model);
       if (fault) return err(fault);
       const before = find(id);
       if (before && !isSameModel(before.model, model)) suggestions.forget(id);
+      learned.forget(model);
       sql.rows(
         `INSERT INTO models (${columns}) VALUES (${MODEL_COLUMNS.map(() => "?").join(", ")})
          ON CONFLICT (id) DO UPDATE SET ${MODEL_COLUMNS.map((column) => `${column} = excluded.${column}`).join(", ")}`,
@@ -171,8 +179,11 @@ export function createRegistry({ sql, deployment, credentials, deploymentKeys }:
     listOwn,
     isOnlyOwn: (id) => own(id) !== null && !deployment.has(id),
     suggest: (suggested, at) => {
-      if (!find(suggested.model)) return err({ code: "model_not_found", model: suggested.model });
+      const named = find(suggested.model);
+      if (!named) return err({ code: "model_not_found", model: suggested.model });
       suggestions.add(suggested, at);
+      if (suggested.source === "provider_endpoint") learned.forget(named.model);
+      if (suggested.quirks) learned.add(named.model, suggested.quirks, at);
       return ok(suggestions.of(suggested.model));
     },
     listModelsWith: (credential) =>

@@ -1,6 +1,6 @@
 /** A conversation with more content than RPC transfers in one value. */
 import { beforeAll, expect, it } from "vitest";
-import { MAX_REQUEST_BYTES } from "../../../src/context/request-bytes";
+import { MAX_REQUEST_BYTES } from "../../../src/context/model-quirks";
 import type { ContextReport } from "../../../src/contract/context";
 import type { DisplayItem } from "../../../src/contract/item";
 import type { Page } from "../../../src/contract/page";

@@ -270,6 +270,7 @@ describe("the rows of a tenant", () => {
     source: "tenant",
     figures: { context_window: "tenant", max_output: "tenant", capabilities: "unknown", ratio: "unknown", prices: "unknown" },
     suggestions: [],
+    known_quirks: [],
     credential_missing: false,
     key_missing: false,
   });

@@ -64,7 +64,7 @@ export const anthropicFailures: ProviderFailures = {
     },
     { kind: "invalid_param", title: "a field that it does not know", refusal: wrong("output_format: Extra inputs are not permitted") },
     {
-      kind: "invalid_param",
+      kind: "not_found",
       title: "a model that it does not know",
       refusal: { status: 404, body: errorBody("not_found_error", "model: claude-sonnet-99") },
     },
@@ -100,4 +100,6 @@ export const anthropicFailures: ProviderFailures = {
       event: errorBody("invalid_request_error", "Output blocked by content filtering policy"),
     },
   ],
+  // It says no more than that a request is not allowed.
+  unheard: ["region"],
 };

@@ -72,7 +72,7 @@ export const googleFailures: ProviderFailures = {
       refusal: wrong('Invalid JSON payload received. Unknown name "top_k": Cannot find field.'),
     },
     {
-      kind: "invalid_param",
+      kind: "not_found",
       title: "a model that it does not know",
       refusal: say({
         code: 404,
@@ -95,6 +95,11 @@ export const googleFailures: ProviderFailures = {
       kind: "auth",
       title: "a key without the right",
       refusal: say({ code: 403, status: "PERMISSION_DENIED", message: "The caller does not have permission" }),
+    },
+    {
+      kind: "region",
+      title: "a place that is not served",
+      refusal: say({ code: 400, status: "FAILED_PRECONDITION", message: "User location is not supported for the API use." }),
     },
     {
       kind: "unavailable",

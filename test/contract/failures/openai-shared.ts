@@ -92,7 +92,7 @@ export const sharedFailures: readonly ProviderFailure[] = [
     }),
   },
   {
-    kind: "invalid_param",
+    kind: "not_found",
     title: "a model that it does not know",
     refusal: say(404, { message: "The model `gpt-99` does not exist or you do not have access to it.", code: "model_not_found" }),
   },
@@ -105,7 +105,7 @@ export const sharedFailures: readonly ProviderFailure[] = [
     }),
   },
   {
-    kind: "auth",
+    kind: "region",
     title: "a country that is not served",
     refusal: say(403, {
       message: "Country, region, or territory not supported",

@@ -43,7 +43,7 @@ export const workersAiFailures: ProviderFailures = {
       title: "an image that cannot be read",
       refusal: say(400, 3010, "Invalid or incomplete input for the model: failed to decode image: invalid image data"),
     },
-    { kind: "invalid_param", title: "a model that it does not know", refusal: say(400, 5007, "No such model @cf/nobody/nothing or task") },
+    { kind: "not_found", title: "a model that it does not know", refusal: say(400, 5007, "No such model @cf/nobody/nothing or task") },
     {
       kind: "invalid_param",
       title: "a value of a wrong type",
@@ -65,6 +65,6 @@ export const workersAiFailures: ProviderFailures = {
     },
     { kind: "timeout", title: "a model that took too long", event: { error: { message: "3046: Request timeout" } } },
   ],
-  // Its reply limit is that of the window, and its models end a reply instead of refusing the request.
-  unheard: ["output_cap", "refused"],
+  // It serves every region. Its reply limit is that of the window, and its models end a reply instead of refusing the request.
+  unheard: ["output_cap", "refused", "region"],
 };

@@ -28,6 +28,8 @@ const FAULTS: Readonly<Record<TurnFailureKind, Row>> = {
   timeout: [504, "server_error", "provider_timeout"],
   aborted: broken(null),
   auth: broken("provider_unauthorized"),
+  not_found: broken("provider_not_found"),
+  region: broken("provider_region"),
   storage_full: broken("storage_full"),
   round_limit: broken("round_limit"),
   no_progress: broken("no_progress"),
