@@ -280,4 +280,12 @@ export const life: readonly Mutant[] = [
     replace: '(this.input.turn !== null && (endsTurn(line.type) || line.type === "turn.awaiting_tools"))',
     tests: ["test/session/streams.test.ts"],
   },
+  {
+    name: "a refused reply replaces the recorded one in memory",
+    breaks: "I5: every request could be sent to any provider",
+    file: "src/session/runtime.ts",
+    find: "    return this.#store.execute(command, bodies, (events) => {",
+    replace: "    this.content.learn(bodies);\n    return this.#store.execute(command, bodies, (events) => {",
+    tests: ["test/session/runtime.test.ts"],
+  },
 ];

@@ -82,7 +82,7 @@ export const providers: readonly Mutant[] = [
     file: "src/model/think-tags.ts",
     find: "const held = endsWithin(text);",
     replace: "const held = Math.min(0, endsWithin(text));",
-    tests: [`${CONTRACT}/quirks.test.ts`],
+    tests: ["test/model/think-tags.test.ts"],
   },
   {
     name: "words of a provider are kept as its names",

@@ -119,4 +119,12 @@ export const scrub: readonly Mutant[] = [
     replace: "",
     tests: ["test/tenant/tenant-scrub.test.ts"],
   },
+  {
+    name: "an earlier overwriting takes a later deletion for its own",
+    breaks: "I13: what was deleted is overwritten, however many overwritings run at once",
+    file: "src/session/scrub.ts",
+    find: ", newest.get(jobs) ?? 0) + 1;",
+    replace: ", 0) + 1;",
+    tests: ["test/session/scrub.test.ts"],
+  },
 ];

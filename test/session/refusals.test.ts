@@ -26,6 +26,8 @@ describe("a refused parameter", () => {
     expect(life.asked).toBe("tt");
     expect(findQuirks(life.call.request.model).stream_options).toBe(false);
     await life.answer("yes");
+    const shown = await life.service.context(CALLER, { content: null });
+    expect(shown).toMatchObject({ ok: true, value: { request: { body: expect.stringContaining('"stream_options":false') } } });
 
     await life.send("and now?");
     expect(life.asked).toBe("ttt");
@@ -156,6 +158,7 @@ describe("a body that is refused as too large", () => {
     expect(before).toBeGreaterThan(60_000);
 
     await life.say(large(of));
+    expect(life.call.request.purpose).toBe("compaction");
     while (life.call.request.purpose === "compaction") {
       expect(countBytes(life)).toBeLessThan(before / 2);
       await life.summarize("They exchanged words.");
@@ -210,5 +213,7 @@ describe("a summariser's refusal", () => {
 
     expect(life.asked).toBe("tttttcct");
     expect(findQuirks(life.call.request.model).stream_options).toBe(false);
+    const recorded = life.events().filter((event) => event.type === "ModelCallFinished" && event.purpose === "compaction");
+    expect(recorded).toMatchObject([{ outcome: "stop" }]);
   });
 });
