@@ -105,11 +105,13 @@ describe("an input that repeats a conversation", () => {
     const atOnce = await Promise.all(["Three", "Four", "Five"].map((content) => ask([...before, user(content)], { tools })));
 
     expect([...answers, ...atOnce].map(({ status }) => status)).toEqual(Array(5).fill("completed"));
-    expect(requests.slice(2).map((request) => show(request).slice(2))).toEqual([
+    const asked = requests.slice(2).map((request) => show(request).slice(2));
+    expect(asked.slice(0, 2)).toEqual([
       ["user: Two", "assistant: I look.tool_call", "tool: 21"],
       ["user: Two", "assistant: I look.tool_call", "tool: 22"],
-      ...["Three", "Four", "Five"].map((content) => [`user: ${content}`]),
     ]);
+    // Requests at once reach the model in any order.
+    expect(asked.slice(2).flat().toSorted()).toEqual(["user: Five", "user: Four", "user: Three"]);
     // What is said in a copy has names of the copy, and what was said before has those of its source.
     const [, other] = answers;
     if (!other) throw new Error("no answer");
