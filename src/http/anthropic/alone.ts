@@ -15,8 +15,8 @@ import { createMessageWriter } from "./written";
 
 /** An edit of the context by a summary, as clients ask for it. */
 const COMPACTS = /^compact_/;
-const asksToCompact = ({ context_management }: MessageBody): boolean =>
-  (context_management?.edits ?? []).some(({ type }) => COMPACTS.test(type));
+const findEdit = ({ context_management }: MessageBody): string | undefined =>
+  (context_management?.edits ?? []).find(({ type }) => COMPACTS.test(type))?.type;
 
 export async function startMessageAlone(
   c: Context<HttpEnv>,
@@ -27,9 +27,10 @@ export async function startMessageAlone(
   const written = await createMessageWriter(c, deps, { session, isThrowaway: true })(request.messages);
   if (!written.ok) return written;
   const messages = written.value.map(({ message }) => message);
-  const sent = { ...(!asksToCompact(body) && ({ whole: true } as const)), ...(body.stream && ({ listens: true } as const)) };
+  const edit = findEdit(body);
+  const sent = { ...(edit === undefined && ({ whole: true } as const)), ...(body.stream && ({ listens: true } as const)) };
   const input: RespondInput = { ...toAsked(body), tools, idempotency: null, after: null, results: [], messages, run: true, ...sent };
   const accepted = await begin(input);
   if (!accepted.ok) return err(toTheirError(ofNamedModel(accepted.error, body), { results: [], messages: written.value, open: [] }));
-  return ok(toStartedLeg(accepted.value, { session, epoch: 0, continues: false }));
+  return ok(toStartedLeg(accepted.value, { session, epoch: 0, continues: false, ...(edit !== undefined && { edit }) }));
 }

@@ -2,6 +2,7 @@
 import type { TurnFailureView } from "../../contract/model-call";
 import type { ToolCallView } from "../../contract/tool";
 import type { CallUsage } from "../../domain/model-call";
+import type { AppliedEdits } from "../surface/applied-edits";
 import type { LegEnding } from "../surface/leg";
 import type { LegTeller, SpokenKind } from "../surface/tell-leg";
 import {
@@ -54,10 +55,10 @@ export class MessageTeller implements LegTeller {
     return toEvent("content_block_stop", { index: this.#index++ });
   }
 
-  finish(ending: LegEnding, usage: CallUsage | null): string {
+  finish(ending: LegEnding, usage: CallUsage | null, edits: AppliedEdits): string {
     const closed = this.endReply();
     const called = ending.type === "waiting" ? listOwn(ending.calls).map((call) => this.#call(call)) : [];
-    const delta = { delta: toEnding(ending), ...BETA_MEMBERS, usage: toUsage(usage) };
+    const delta = { delta: toEnding(ending), ...BETA_MEMBERS, ...edits, usage: toUsage(usage) };
     const last = toEvent("message_delta", delta) + toEvent("message_stop");
     return closed + called.join("") + last;
   }

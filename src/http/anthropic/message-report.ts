@@ -24,9 +24,9 @@ const toBlocks = (item: DisplayItem, { omitsThinking }: MessageHead): ContentBlo
     return omitsThinking ? [] : [toThinkingBlock(text)];
   });
 
-export function toWholeMessage({ replies, ending, usage }: RecordedLeg, head: MessageHead): Result<Message, TurnFault> {
+export function toWholeMessage({ replies, ending, usage, edits }: RecordedLeg, head: MessageHead): Result<Message, TurnFault> {
   if (!ending.ok) return err(toTurnFault(ending.error));
   const calls = ending.value.type === "waiting" ? listOwn(ending.value.calls) : [];
   const content = [...replies.flatMap((item) => toBlocks(item, head)), ...calls.map(toToolUseBlock)];
-  return ok(shapeMessage(head, { content, usage, ending: toEnding(ending.value) }));
+  return ok(shapeMessage(head, { content, usage, ending: toEnding(ending.value), edits }));
 }

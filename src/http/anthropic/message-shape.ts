@@ -2,6 +2,7 @@
 import type { ToolCallView } from "../../contract/tool";
 import { type CallUsage, type FinishReason, toGeneratedTokens, toUncachedInput } from "../../domain/model-call";
 import { assertNever } from "../../lib/assert-never";
+import type { AppliedEdits } from "../surface/applied-edits";
 import type { LegEnding } from "../surface/leg";
 import { toToolUseId } from "./read-blocks";
 
@@ -118,9 +119,10 @@ interface MessageParts {
   readonly usage: CallUsage | null;
   /** Null: the message is still being written. */
   readonly ending: Ending | null;
+  readonly edits?: AppliedEdits;
 }
 
-export function shapeMessage({ id, model }: MessageHead, { content, usage, ending }: MessageParts) {
+export function shapeMessage({ id, model }: MessageHead, { content, usage, ending, edits = {} }: MessageParts) {
   return {
     id,
     type: "message",
@@ -130,6 +132,7 @@ export function shapeMessage({ id, model }: MessageHead, { content, usage, endin
     ...(ending ?? UNFINISHED),
     diagnostics: null,
     ...BETA_MEMBERS,
+    ...edits,
     usage: { ...toUsage(usage), ...CONSTANT_USAGE },
   };
 }

@@ -11,6 +11,7 @@ import { type HttpError, sendProblem } from "../problem";
 import { type SessionCalls, sessionClient } from "../session-calls";
 import { findTools } from "../session-tools";
 import { refuseStream } from "../stream-limits";
+import { setCompactedHeader } from "../surface/applied-edits";
 import { readAttempt } from "../surface/attempts";
 import { toLegName } from "../surface/ids";
 import { readRecordedLeg } from "../surface/leg";
@@ -136,13 +137,15 @@ async function answer(c: Context<HttpEnv>, answering: Answering): Promise<Respon
   const stream = await openLeg(calls, leg);
   if (!stream.ok) return sendProblem(c, stream.error);
   const teller = new MessageTeller({ head: toHead(answering), requestId: c.get("requestId"), lost });
-  const translator = createLegTranslator({ teller, readRecord: () => readRecordedLeg(calls, leg), isPast: leg.cursor === null });
+  const readRecord = () => readRecordedLeg(calls, leg);
+  const translator = createLegTranslator({ teller, readRecord, isPast: leg.cursor === null, readsEnd: leg.edit !== undefined });
   return sendEvents(c, translateStream(stream.value, translator));
 }
 
 async function answerWhole(c: Context<HttpEnv>, answering: Answering): Promise<Response> {
   const read = await readRecordedLeg(answering.calls, answering.leg);
   if (!read.ok) return sendProblem(c, read.error);
+  setCompactedHeader(c, read.value.edits);
   const message = toWholeMessage(read.value, toHead(answering));
   if (message.ok) return c.json(message.value);
   const { status, ...error } = message.error;

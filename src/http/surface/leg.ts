@@ -11,6 +11,7 @@ import type { CallUsage, FinishReason } from "../../domain/model-call";
 import { err, ok, type Result } from "../../lib/result";
 import type { HttpError } from "../problem";
 import type { SessionCalls } from "../session-calls";
+import { type AppliedEdits, readAppliedEdits } from "./applied-edits";
 import { readLegUsage } from "./leg-usage";
 import { readRuns, sortRuns } from "./read-runs";
 
@@ -30,18 +31,21 @@ export interface RecordedLeg {
   readonly replies: readonly DisplayItem[];
   readonly ending: Result<LegEnding, LegFailure>;
   readonly usage: CallUsage | null;
+  readonly edits: AppliedEdits;
 }
 
 interface LegPlace {
   readonly turn: TurnId;
   /** Items up to this position were there before. */
   readonly after: number;
+  /** The edit of its context that the request asks for. Absent: none. */
+  readonly edit?: string;
 }
 
 type Read<T> = Promise<Result<T, HttpError>>;
 
 /** Waits until the turn is over, or waits itself. */
-export async function readRecordedLeg(calls: SessionCalls, { turn, after }: LegPlace): Read<RecordedLeg> {
+export async function readRecordedLeg(calls: SessionCalls, { turn, after, edit }: LegPlace): Read<RecordedLeg> {
   const waited = await calls.repeatable((api, caller) => api.waitForTurn(caller, turn));
   if (!waited.ok) return waited;
   const report = waited.value;
@@ -53,7 +57,10 @@ export async function readRecordedLeg(calls: SessionCalls, { turn, after }: LegP
   const replies = own.filter(({ role }) => role === "assistant");
   const place = { after, until: next?.recorded_at ?? null };
   const usage = await readLegUsage(calls, report, place);
-  return ok({ replies, ending: findEnding(report, { replies, isOver: next !== undefined, ranHere: ranHere.value }), usage });
+  const edits = await readAppliedEdits(calls, edit);
+  if (!edits.ok) return edits;
+  const ending = findEnding(report, { replies, isOver: next !== undefined, ranHere: ranHere.value });
+  return ok({ replies, ending, usage, edits: edits.value });
 }
 
 const PAGE = 200;

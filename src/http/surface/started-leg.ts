@@ -20,11 +20,13 @@ export interface StartedLeg {
   readonly replayed: boolean;
   /** How often the model's view was changed before. */
   readonly epoch: number;
+  /** The edit of its context that a request without a session asks for. Absent: none. */
+  readonly edit?: string;
 }
 
 export function toStartedLeg(
   { turn_id: turn, cursor, position, replayed, stream }: Responded,
-  place: Pick<StartedLeg, "session" | "epoch" | "continues">,
+  place: Pick<StartedLeg, "session" | "epoch" | "continues" | "edit">,
 ): StartedLeg {
   if (turn === null) throw new TypeError("a request that runs has a turn");
   return { ...place, turn, cursor, stream: stream ?? null, after: position ?? 0, replayed };

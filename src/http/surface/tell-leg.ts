@@ -7,6 +7,7 @@ import type { DisplayItem } from "../../contract/item";
 import type { TurnFailureView } from "../../contract/model-call";
 import { type CallUsage, plusUsage } from "../../domain/model-call";
 import type { Result } from "../../lib/result";
+import type { AppliedEdits } from "./applied-edits";
 import type { LegEnding, RecordedLeg } from "./leg";
 import type { Translator } from "./translate-stream";
 
@@ -18,7 +19,7 @@ export interface LegTeller {
   say(kind: SpokenKind, text: string): string;
   /** The present reply is complete. Another may follow. */
   endReply(): string;
-  finish(ending: LegEnding, usage: CallUsage | null): string;
+  finish(ending: LegEnding, usage: CallUsage | null, edits: AppliedEdits): string;
   /** Null: the turn ended with its process. */
   fail(failure: TurnFailureView | null): string;
   /** What the client has cannot be made complete. The turn itself goes on. */
@@ -31,6 +32,8 @@ interface TellInput {
   readonly readRecord: () => Promise<Result<RecordedLeg, unknown>>;
   /** The frames are of more than this leg, or of less: all of it is told from the record. They only say when it is over. */
   readonly isPast: boolean;
+  /** The leg's end says what only the record knows. */
+  readonly readsEnd?: boolean;
 }
 
 /** Adjacent pieces of one kind. */
@@ -75,13 +78,15 @@ class LegWriter implements Translator {
   readonly #complete = new Set<number>();
   /** The stream cannot tell the rest: it is read when the leg is over. */
   #isBehind: boolean;
+  readonly #readsEnd: boolean;
   #isOver = false;
   #usage: CallUsage | null = null;
 
-  constructor({ teller, readRecord, isPast }: TellInput) {
+  constructor({ teller, readRecord, isPast, readsEnd = false }: TellInput) {
     this.#teller = teller;
     this.#readRecord = readRecord;
     this.#isBehind = isPast;
+    this.#readsEnd = readsEnd;
   }
 
   frame(frame: StreamFrame): string {
@@ -166,7 +171,7 @@ class LegWriter implements Translator {
   }
 
   #finish(ending: LegEnding): string {
-    return this.#endWith(() => this.#teller.finish(ending, this.#usage));
+    return this.#endWith(() => this.#teller.finish(ending, this.#usage, {}));
   }
 
   #fail(failure: TurnFailureView | null): string {
@@ -175,7 +180,7 @@ class LegWriter implements Translator {
 
   /** The frame ends the leg. What was not told of it is read first. */
   #endWith(tell: () => string): string {
-    if (!this.#isBehind) return this.#done(tell());
+    if (!this.#isBehind && !this.#readsEnd) return this.#done(tell());
     this.#isOver = true;
     return "";
   }
@@ -192,7 +197,7 @@ class LegWriter implements Translator {
   async #catchUp(): Promise<string> {
     const read = await this.#readRecord().catch(() => null);
     if (!read?.ok) return this.#lose();
-    const { replies, ending, usage } = read.value;
+    const { replies, ending, usage, edits } = read.value;
     let told = "";
     for (const reply of replies) {
       if (this.#complete.has(reply.position)) continue;
@@ -200,7 +205,7 @@ class LegWriter implements Translator {
       if (!rest) return told + this.#lose();
       told += this.#completeReply(reply, rest);
     }
-    return told + this.#done(ending.ok ? this.#teller.finish(ending.value, usage) : this.#teller.fail(ending.error));
+    return told + this.#done(ending.ok ? this.#teller.finish(ending.value, usage, edits) : this.#teller.fail(ending.error));
   }
 }
 

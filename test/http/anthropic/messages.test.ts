@@ -12,7 +12,7 @@ import { toToolUseId } from "../../../src/http/anthropic/read-blocks";
 import { err, ok } from "../../../src/lib/result";
 import { formatSse } from "../../../src/lib/sse";
 import { FakeSchedule } from "../../support/fake-schedule";
-import { accepted, conversationEnd, KEY, makeId, NOW, SESSION, turn, type WorldInput, world } from "../support";
+import { accepted, conversationEnd, description, KEY, makeId, NOW, SESSION, turn, type WorldInput, world } from "../support";
 
 const TURN = makeId("trn");
 const EXECUTION = makeId("exe", 3);
@@ -483,7 +483,7 @@ describe("a request without a session", () => {
   });
 
   it("may be compacted where it asks for that", async () => {
-    const { anthropic, asked } = connectAlone();
+    const { anthropic, asked } = connectAlone({ describe: async () => ok(description({ epoch: 0 })) });
 
     await anthropic.beta.messages.create({ ...question, context_management: { edits: [{ type: "compact_20260112" }] } });
 

@@ -15,8 +15,8 @@ import { createChatWriter } from "./written";
 interface Alone {
   readonly alone: PreparedThrowaway;
   readonly request: ChatRequest;
-  /** What exceeds the model's window is compacted for this request. Otherwise the request is refused. */
-  readonly compacts: boolean;
+  /** The edit that the request asks for: what exceeds the model's window is compacted for it. Absent: the request is then refused. */
+  readonly edit?: string | undefined;
 }
 
 /** Instructions alone are what the model is to answer. */
@@ -29,16 +29,16 @@ function splitSystem(given: readonly CompletionMessage[]) {
 export async function startAlone(
   c: Context<HttpEnv>,
   deps: HttpDeps,
-  { alone: { session, begin }, request, compacts }: Alone,
+  { alone: { session, begin }, request, edit }: Alone,
 ): Promise<Result<StartedLeg, HttpError>> {
   const { asked, tools, isStreamed } = request;
   const { system, spoken } = splitSystem(request.messages);
   const written = await createChatWriter(c, deps, { session, isThrowaway: true })(spoken);
   if (!written.ok) return written;
   const messages = written.value.map(({ message }) => message);
-  const turn = { ...asked, system: joinSystem(system), tools, idempotency: null, ...(!compacts && ({ whole: true } as const)) };
+  const turn = { ...asked, system: joinSystem(system), tools, idempotency: null, ...(edit === undefined && ({ whole: true } as const)) };
   const input: RespondInput = { ...turn, after: null, results: [], messages, run: true, ...(isStreamed && { listens: true }) };
   const accepted = await begin(input);
   if (!accepted.ok) return err(toChatError(ofNamedModel(accepted.error, asked), { results: [], messages: written.value }));
-  return ok(toStartedLeg(accepted.value, { session, epoch: 0, continues: false }));
+  return ok(toStartedLeg(accepted.value, { session, epoch: 0, continues: false, ...(edit !== undefined && { edit }) }));
 }

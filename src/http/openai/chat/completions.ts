@@ -12,6 +12,7 @@ import { type HttpError, sendProblem } from "../../problem";
 import { type SessionCalls, sessionClient } from "../../session-calls";
 import { findTools } from "../../session-tools";
 import { refuseStream } from "../../stream-limits";
+import { setCompactedHeader } from "../../surface/applied-edits";
 import { readAttempt } from "../../surface/attempts";
 import { toLegName } from "../../surface/ids";
 import { readRecordedLeg } from "../../surface/leg";
@@ -111,8 +112,7 @@ async function completeAlone(c: Context<HttpEnv>, deps: HttpDeps, { body, reques
   const { calls, discard } = alone;
   let isStreaming = false;
   try {
-    const compacts = (body.context_management ?? []).length > 0;
-    const started = await startAlone(c, deps, { alone, request, compacts });
+    const started = await startAlone(c, deps, { alone, request, edit: body.context_management?.[0]?.type });
     if (!started.ok) return sendProblem(c, started.error);
     const leg = started.value;
     const response = await answer(c, { calls, leg, body, head: toHead(deps, leg, body), lost: LOST.alone });
@@ -150,13 +150,15 @@ async function answer(c: Context<HttpEnv>, answering: Answering): Promise<Respon
   const stream = await openLeg(calls, leg);
   if (!stream.ok) return sendProblem(c, stream.error);
   const teller = new ChunkTeller({ head, includesUsage: body.stream_options?.include_usage ?? false, lost });
-  const translator = createLegTranslator({ teller, readRecord: () => readRecordedLeg(calls, leg), isPast: leg.cursor === null });
+  const readRecord = () => readRecordedLeg(calls, leg);
+  const translator = createLegTranslator({ teller, readRecord, isPast: leg.cursor === null, readsEnd: leg.edit !== undefined });
   return sendEvents(c, translateStream(stream.value, translator));
 }
 
 async function answerWhole(c: Context<HttpEnv>, { calls, leg, head }: Answering): Promise<Response> {
   const read = await readRecordedLeg(calls, leg);
   if (!read.ok) return sendProblem(c, read.error);
+  setCompactedHeader(c, read.value.edits);
   const completion = toCompletion(read.value, head);
   return completion.ok ? c.json(completion.value) : c.json({ error: completion.error.error }, completion.error.status);
 }

@@ -2,6 +2,7 @@
 import type { TurnFailureView } from "../../../contract/model-call";
 import type { ToolCallView } from "../../../contract/tool";
 import type { CallUsage } from "../../../domain/model-call";
+import type { AppliedEdits } from "../../surface/applied-edits";
 import type { LegEnding } from "../../surface/leg";
 import type { LegTeller, SpokenKind } from "../../surface/tell-leg";
 import { BETWEEN_REPLIES, type CompletionHead, listOwnCalls, toChatCall, toChatFinish, toChatUsage } from "./shape";
@@ -43,12 +44,12 @@ export class ChunkTeller implements LegTeller {
     return "";
   }
 
-  finish(ending: LegEnding, usage: CallUsage | null): string {
+  finish(ending: LegEnding, usage: CallUsage | null, edits: AppliedEdits): string {
     const refused = ending.type === "refused" ? this.#delta({ refusal: ending.detail }) : "";
     const called = listOwnCalls(ending).map((call, index) => this.#call(call, index));
     const begun = this.#start();
-    const last = this.#chunk([{ index: 0, delta: {}, logprobs: null, finish_reason: toChatFinish(ending) }]);
-    const counted = this.#told.includesUsage ? this.#chunk([], toChatUsage(usage)) : "";
+    const last = this.#chunk([{ index: 0, delta: {}, logprobs: null, finish_reason: toChatFinish(ending) }], { edits });
+    const counted = this.#told.includesUsage ? this.#chunk([], { usage: toChatUsage(usage) }) : "";
     return refused + called.join("") + begun + last + counted + DONE;
   }
 
@@ -78,8 +79,11 @@ export class ChunkTeller implements LegTeller {
     return this.#chunk([{ index: 0, delta, logprobs: null, finish_reason: null }]);
   }
 
-  #chunk(choices: readonly object[], usage: object | null = null): string {
+  #chunk(
+    choices: readonly object[],
+    { usage = null, edits }: { readonly usage?: object | null; readonly edits?: AppliedEdits } = {},
+  ): string {
     const { head, includesUsage } = this.#told;
-    return toEvent({ ...head, object: "chat.completion.chunk", choices, ...(includesUsage && { usage }) });
+    return toEvent({ ...head, object: "chat.completion.chunk", choices, ...(includesUsage && { usage }), ...edits });
   }
 }

@@ -8,7 +8,7 @@ import { type OpenAiFault, toOpenAiFault } from "./turn-fault";
 const readTexts = ({ content }: DisplayItem, type: "text" | "reasoning"): string =>
   content.map((part) => (part.type === type ? part.text : "")).join("");
 
-export function toCompletion({ replies, ending, usage }: RecordedLeg, head: CompletionHead): Result<object, OpenAiFault> {
+export function toCompletion({ replies, ending, usage, edits }: RecordedLeg, head: CompletionHead): Result<object, OpenAiFault> {
   if (!ending.ok) return err(toOpenAiFault(ending.error));
   const texts = replies.map((item) => readTexts(item, "text")).filter((text) => text !== "");
   const reasoning = replies.map((item) => readTexts(item, "reasoning")).join("");
@@ -22,5 +22,5 @@ export function toCompletion({ replies, ending, usage }: RecordedLeg, head: Comp
     ...(calls.length > 0 && { tool_calls: calls.map(toChatCall) }),
   };
   const choices = [{ index: 0, message, logprobs: null, finish_reason: toChatFinish(ending.value) }];
-  return ok({ ...head, object: "chat.completion", choices, usage: toChatUsage(usage) });
+  return ok({ ...head, object: "chat.completion", choices, usage: toChatUsage(usage), ...edits });
 }

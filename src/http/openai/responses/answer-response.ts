@@ -1,8 +1,10 @@
 /** The answer to a request for a response: the whole resource, or the events of its stream. */
 import { ok, type Result } from "../../../lib/result";
 import type { HttpError } from "../../problem";
+import { type AppliedEdits, readAppliedEdits } from "../../surface/applied-edits";
 import { toLegName } from "../../surface/ids";
 import { openLeg } from "../../surface/started-leg";
+import type { NumberedEvent } from "./events";
 import { ResponseFold } from "./frames";
 import { buildResource, showTurn } from "./read-response";
 import { RESPONSE_PREFIX } from "./show-response";
@@ -11,12 +13,22 @@ import type { StartedResponse } from "./start-response";
 type Outcome<T> = Promise<Result<T, HttpError>>;
 
 /** Waits for the end of the response. One in the background is shown as it is. */
-export async function readWhole({ calls, leg, asked, compaction }: StartedResponse): Outcome<object> {
+export async function readWhole({ calls, leg, asked, compaction, edit }: StartedResponse): Outcome<object & AppliedEdits> {
   const { turn: id } = leg;
   const turn = await calls.repeatable((api, caller) => (asked.background ? api.turn(caller, id) : api.waitForTurn(caller, id)));
   if (!turn.ok) return turn;
   const found = await showTurn(calls, { leg, turn: turn.value, asked, compaction });
-  return found.ok ? buildResource(calls, leg, found.value) : found;
+  const whole = found.ok ? await buildResource(calls, leg, found.value) : found;
+  if (!whole.ok) return whole;
+  const edits = await readAppliedEdits(calls, edit);
+  return edits.ok ? ok({ ...whole.value, ...edits.value }) : edits;
+}
+
+/** The last event of a response, with what only its session knows. */
+export async function completeLast({ calls, edit }: StartedResponse, event: NumberedEvent): Promise<NumberedEvent> {
+  if (edit === undefined) return event;
+  const edits = await readAppliedEdits(calls, edit);
+  return edits.ok ? { ...event, response: Object.assign({}, event.response, edits.value) } : event;
 }
 
 /** Frames of the session, and what makes events of them. */

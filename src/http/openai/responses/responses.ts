@@ -8,10 +8,11 @@ import { sendEvents } from "../../event-stream";
 import { readIdempotencyKey } from "../../idempotency";
 import { type HttpError, sendProblem } from "../../problem";
 import { refuseStream } from "../../stream-limits";
+import { setCompactedHeader } from "../../surface/applied-edits";
 import { readAttempt } from "../../surface/attempts";
 import { openThrowaway, whenOver } from "../../surface/throwaway";
 import { translateStream } from "../../surface/translate-stream";
-import { openEvents, readWhole } from "./answer-response";
+import { completeLast, openEvents, readWhole } from "./answer-response";
 import { startContinued } from "./continued";
 import { openInput, parseResponseRequest } from "./request";
 import type { StartedResponse } from "./start-response";
@@ -54,7 +55,9 @@ function refuse(c: Context<HttpEnv>, error: HttpError): Response {
 async function sendWhole(c: Context<HttpEnv>, started: StartedResponse): Promise<Response> {
   try {
     const whole = await readWhole(started);
-    return whole.ok ? c.json(whole.value) : sendProblem(c, whole.error);
+    if (!whole.ok) return sendProblem(c, whole.error);
+    setCompactedHeader(c, whole.value);
+    return c.json(whole.value);
   } finally {
     started.discard();
   }
@@ -67,5 +70,7 @@ async function sendStream(c: Context<HttpEnv>, started: StartedResponse): Promis
     discard();
     return sendProblem(c, events.error);
   }
-  return sendEvents(c, whenOver(translateStream(events.value.frames, createResponseTranslator(events.value.fold, null)), discard));
+  const { frames, fold } = events.value;
+  const translator = createResponseTranslator(fold, { after: null, complete: (event) => completeLast(started, event) });
+  return sendEvents(c, whenOver(translateStream(frames, translator), discard));
 }

@@ -74,6 +74,8 @@ export interface StartedResponse {
   discard(): void;
   /** The first item of the response. Null: it has none. */
   readonly compaction: CompactionItem | null;
+  /** The edit of its context that a request without a conversation asks for. Absent: none. */
+  readonly edit?: string;
 }
 
 type Outcome<T> = Promise<Result<T, HttpError>>;
@@ -175,7 +177,7 @@ async function addNew(asking: ResponseAsking, opened: Opened & Reading, tools: r
   if (!sent.ok) return err(toResponseError(await explainWait(calls, sent.error), request));
   if ("copy" in sent.value) return beginInCopy(asking, { from: session, place: sent.value, given, key }, asked);
   const { cursor, stream = null } = sent.value;
-  return begin({ calls, session, cursor, stream, discard, sealed }, { accepted: sent.value, given, echo: left.asked });
+  return begin({ calls, session, cursor, stream, discard, sealed, ...toEdit(request) }, { accepted: sent.value, given, echo: left.asked });
 }
 
 interface Begun {
@@ -204,6 +206,11 @@ async function beginInCopy({ c, deps, request }: ResponseAsking, place: Continui
 /** A session keeps what does not fit. A response that is not stored has all that its model may read. */
 const mustFit = ({ store, truncation, context_management: managed }: ResponseRequest["body"]): boolean =>
   store === false && truncation !== "auto" && !managed;
+
+function toEdit({ place, body: { store, truncation, context_management: managed } }: ResponseRequest): Pick<StartedResponse, "edit"> {
+  const edit = managed?.[0]?.type ?? (truncation === "auto" ? "truncation" : undefined);
+  return place.kind === "nothing" && store === false && edit !== undefined ? { edit } : {};
+}
 
 const toMarks = (
   { request: { body }, isStreamed }: ResponseAsking,
@@ -239,7 +246,7 @@ async function send(
   });
 }
 
-type Beginning = Pick<StartedResponse, "calls" | "cursor" | "stream" | "discard"> & {
+type Beginning = Pick<StartedResponse, "calls" | "cursor" | "stream" | "discard" | "edit"> & {
   readonly session: SessionId;
   /** What the compaction before a response holds that is not stored. */
   readonly sealed: string | null;

@@ -1,0 +1,112 @@
+/** A request without a session that asks to be compacted learns whether it was, through every vendor's API. */
+import { describe, expect, test } from "vitest";
+import { SUMMARY } from "../../session/talk";
+import { connect, says } from "../openai/response-life";
+import { KEY } from "../support";
+
+type Said = { readonly role: "user" | "assistant"; readonly content: string };
+
+/** The model's window has 8,000 tokens. */
+const talk = (turns: number): Said[] => [
+  ...Array.from({ length: turns }, (_, nth): Said[] => [
+    { role: "user", content: `question ${nth}: ${"seats nothing agreed ".repeat(100)}` },
+    { role: "assistant", content: `answer ${nth}: ${"flights were found ".repeat(100)}` },
+  ]).flat(),
+  { role: "user", content: "And now?" },
+];
+const SHORT = talk(2);
+const LONG = talk(14);
+
+interface Surface {
+  readonly path: string;
+  readonly toBody: (messages: readonly Said[]) => object;
+  /** What asks for a compaction. */
+  readonly asks: object;
+  readonly edit: string;
+  /** The stream's event that has the member. */
+  readonly toEnd: (events: readonly Record<string, unknown>[]) => unknown;
+}
+
+const SURFACES: readonly (readonly [string, Surface])[] = [
+  [
+    "chat completions",
+    {
+      path: "/v1/chat/completions",
+      toBody: (messages) => ({ model: "m", messages }),
+      asks: { context_management: [{ type: "compaction" }] },
+      edit: "compaction",
+      toEnd: (events) => events.findLast(({ choices }) => Array.isArray(choices)),
+    },
+  ],
+  [
+    "messages",
+    {
+      path: "/v1/messages",
+      toBody: (messages) => ({ model: "m", max_tokens: 100, messages }),
+      asks: { context_management: { edits: [{ type: "clear_thinking_20251015" }, { type: "compact_20260112" }] } },
+      edit: "compact_20260112",
+      toEnd: (events) => events.find(({ type }) => type === "message_delta"),
+    },
+  ],
+  [
+    "responses",
+    {
+      path: "/v1/responses",
+      toBody: (input) => ({ model: "m", store: false, input }),
+      asks: { truncation: "auto" },
+      edit: "truncation",
+      toEnd: (events) => events.find(({ type }) => type === "response.completed")?.response,
+    },
+  ],
+];
+
+describe.each(SURFACES)("%s without a session", (_, { path, toBody, asks, edit, toEnd }) => {
+  const told = { context_management: { applied_edits: [{ type: edit }] } };
+
+  function open() {
+    const called: string[] = [];
+    const world = connect({ onCall: (name) => called.push(name) });
+    world.model.say = ({ purpose }) => says(purpose === "compaction" ? SUMMARY : "Fine.");
+    const post = (messages: readonly Said[], more: object = {}) =>
+      world.app.request(`http://longhand.test${path}`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${KEY}`, "content-type": "application/json", "anthropic-version": "2023-06-01" },
+        body: JSON.stringify({ ...toBody(messages), ...more }),
+      });
+    return { ...world, called, post };
+  }
+
+  test("says in its header and body that it was compacted, where it asked for that", async () => {
+    const { post, requests } = open();
+    const response = await post(LONG, asks);
+    expect([response.status, response.headers.get("x-context-compacted")]).toEqual([200, "true"]);
+    expect(await response.json()).toMatchObject(told);
+    expect(requests.at(-1)?.messages.length).toBeLessThan(LONG.length);
+  });
+
+  test("says in the end of its stream that it was compacted, and once", async () => {
+    const { post } = open();
+    const text = await (await post(LONG, { ...asks, stream: true })).text();
+    const events = [...text.matchAll(/^data: (\{.*)$/gm)].map(([, json = ""]): Record<string, unknown> => JSON.parse(json));
+    expect(toEnd(events)).toMatchObject(told);
+    expect(text.split('"applied_edits"')).toHaveLength(2);
+    expect(text).toContain("Fine.");
+  });
+
+  test("says nothing of it where it asked and fitted", async () => {
+    const { post } = open();
+    for (const stream of [false, true]) {
+      const response = await post(SHORT, { ...asks, stream });
+      expect(response.headers.get("x-context-compacted")).toBeNull();
+      expect(await response.text()).not.toContain("applied_edits");
+    }
+  });
+
+  test("is refused where it did not ask and does not fit, and what fits costs no look at the session", async () => {
+    const { post, called } = open();
+    expect((await post(LONG)).status).toBe(400);
+    called.length = 0;
+    expect((await post(SHORT)).status).toBe(200);
+    expect(called).not.toContain("describe");
+  });
+});
