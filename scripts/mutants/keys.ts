@@ -5,18 +5,18 @@ export const keys: readonly Mutant[] = [
   {
     name: "a tenant's own address is called with the deployment's key",
     breaks: "docs/security.md: a tenant's model at a base URL is called with no key of the deployment",
-    file: "src/app/models/key-source.ts",
+    file: "src/app/key-source.ts",
     find: 'if (source === "tenant" && (base_url !== null || provider === "openai-compatible")) return NONE;',
     replace: 'if (source === "tenant" && provider === "openai-compatible") return NONE;',
-    tests: ["test/app/models/key-source.test.ts"],
+    tests: ["test/app/key-source.test.ts"],
   },
   {
     name: "a deployment's model is called with a tenant's credential",
     breaks: "docs/security.md: a deployment's model is called with the deployment's key alone",
-    file: "src/app/models/key-source.ts",
+    file: "src/app/key-source.ts",
     find: 'if (source === "tenant" && credential !== undefined)',
     replace: "if (credential !== undefined)",
-    tests: ["test/app/models/key-source.test.ts"],
+    tests: ["test/app/key-source.test.ts"],
   },
   {
     name: "a credential that is gone falls back to the deployment's key",

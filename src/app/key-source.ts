@@ -1,7 +1,7 @@
 /** Decides which key a model is called with. Pure. This is the only place with that rule. */
-import type { Provider } from "../../context/model-input";
-import { assertNever } from "../../lib/assert-never";
-import type { ModelSpec } from "../ports";
+import type { Provider } from "../context/model-input";
+import { assertNever } from "../lib/assert-never";
+import type { ModelSpec } from "./ports";
 
 /** Which of the deployment's keys it is. Each is a separate secret. */
 type DeploymentKey = "openai" | "anthropic" | "google" | "openai-compatible";

@@ -98,7 +98,7 @@ export interface CountedFor {
   readonly end_user: string | null;
 }
 
-/** `status`: the provider's HTTP status, if it answered. A failure never contains the provider's raw body or the prompt. */
+/** `status`: the provider's HTTP status, if it answered. Only `message` may contain the provider's words or the prompt. */
 export interface ModelFailure {
   readonly kind: FailureKind;
   readonly status: number | null;
@@ -121,6 +121,11 @@ export interface ModelFailure {
   readonly refused?: RefusedPart;
   /** The provider's own names for the failure. Absent: it gave none that looks like an identifier. */
   readonly reported?: ReportedNames;
+  /**
+   * What the provider said, at most 4,096 UTF-16 units, without the key of the call. It is content: only `ask-model` reads it. Absent: it said
+   * nothing.
+   */
+  readonly message?: string;
 }
 
 /** One piece of a block of text or thinking. */

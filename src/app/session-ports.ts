@@ -93,6 +93,8 @@ interface ReplyDelta {
 export interface SessionPorts {
   /** Stores the running call durably, in case the object dies during it. Throws when it cannot. */
   readonly noteCall: (call: ModelCall) => void;
+  /** Keeps what a provider said of the failure that ends the turn. It is content, so it is in no event (`dropExcerpts`). */
+  readonly noteExcerpt: (turn: TurnId, excerpt: string) => void;
   /** True when there is too little space to begin new work. No model is asked then, because its reply could not be recorded. */
   readonly storageIsFull: () => boolean;
   readonly writer: SessionWriter;

@@ -1,7 +1,14 @@
 /** Model calls: their usage, outcomes and failures, and the ledger's sums. */
 import { z } from "@hono/zod-openapi";
 import type { CallOutcome, FitReport, TurnFailure, TurnFailureKind, TurnStatus } from "../domain/events";
-import { CALL_PURPOSES, type CallUsage, FAILURE_KINDS, type FinishReason, type UsageSource } from "../domain/model-call";
+import {
+  CALL_PURPOSES,
+  type CallUsage,
+  FAILURE_KINDS,
+  type FinishReason,
+  type ReportedNames,
+  type UsageSource,
+} from "../domain/model-call";
 import { domainShape } from "./domain-shape";
 import { idOrNull, time } from "./ids";
 import { dollars } from "./tokens";
@@ -19,7 +26,8 @@ export const callUsage = domainShape<CallUsage>()(
 export const modelFailureKind = z.enum(FAILURE_KINDS);
 
 /** A failure of a turn with the words that explain it. */
-export interface TurnFailureView extends TurnFailure {
+export interface TurnFailureView extends Omit<TurnFailure, "reported"> {
+  readonly reported?: ReportedNames & { readonly message?: string };
   readonly detail: string;
   readonly remedy: string;
 }
@@ -67,12 +75,22 @@ export const turnFailure = domainShape<TurnFailureView>()(
       .optional()
       .openapi({ description: "Tokens that would fit, as the provider reported: of the request (overflow) or of the reply (output_cap)" }),
     retry_after_ms: z.int().optional().openapi({ description: "The wait that the provider asked for, on the last attempt" }),
-    reported: z.object({ code: z.string().optional(), type: z.string().optional(), param: z.string().optional() }).optional().openapi({
-      description: "The provider's own code and type of the failure, and the part of the request that it names, where they are identifiers",
-    }),
-    detail: z
-      .string()
-      .openapi({ description: "Why the turn failed, for people: by the class of the failure, never in the provider's words" }),
+    reported: z
+      .object({
+        code: z.string().optional(),
+        type: z.string().optional(),
+        param: z.string().optional(),
+        message: z.string().optional().openapi({
+          description:
+            "The beginning of what the provider said, at most 300 characters, without secrets. Present only if the tenant's own credential or address was called, until the next redaction",
+        }),
+      })
+      .optional()
+      .openapi({
+        description:
+          "The provider's own code and type of the failure, and the part of the request that it names, where they are identifiers",
+      }),
+    detail: z.string().openapi({ description: "Why the turn failed, for people, by the class of the failure" }),
     remedy: z.string().openapi({ description: "What can be done, for people. The message is kept, so it must not be sent again" }),
   }),
 );

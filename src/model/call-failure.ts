@@ -1,6 +1,6 @@
 /**
  * Converts what went wrong with a call to `ModelFailure`: a provider's error answer, an error event inside its stream, or a
- * thrown error. The message of an error never leaves this module, because it may hold the prompt.
+ * thrown error. A provider's message may hold the prompt: it is content, and a thrown error's message never leaves this module.
  */
 import type { MissingKey, ModelFailure, ModelStreamPart } from "../app/ports";
 import { MAX_REQUEST_BYTES } from "../context/model-quirks";
@@ -13,6 +13,20 @@ import { asObject } from "./wire-chunk";
 /** The stream ended too early, or exceeded the limits of a reply. */
 export const CUT_OFF: ModelFailure = { kind: "unavailable", status: null };
 export const ABORTED: ModelStreamPart = { type: "failure", failure: { kind: "aborted", status: null } };
+
+const WORD = /[^\s"'`,;:=()<>[\]{}]{4,}/g;
+/** A word with so much of the key's beginning or end is a part of it. Providers shorten the key that they repeat: `sk-ab***wxyz`. */
+const KEY_ENDS = 4;
+
+/** Hides the call's key in the provider's message: an error may repeat the key that it refused, whole or in part. */
+export function hideCallKey(part: ModelStreamPart, key: string | null): ModelStreamPart {
+  if (part.type !== "failure" || part.failure.message === undefined || !key) return part;
+  const begins = key.slice(0, KEY_ENDS);
+  const ends = key.slice(-KEY_ENDS);
+  const hide = (word: string): string => (word.includes(begins) || word.includes(ends) ? "[secret:key]" : word);
+  const message = part.failure.message.replaceAll(key, "[secret:key]").replaceAll(WORD, hide);
+  return { ...part, failure: { ...part.failure, message } };
+}
 
 /** There is no key to call with. Nothing was sent, so there is no status. */
 const NO_KEY: ModelFailure = { kind: "auth", status: null };

@@ -2,10 +2,11 @@
  * `ChatModel` for chat completions at any endpoint. The reply is decoded by our own decoder (`chat-stream`). One call sends
  * one request: retries, deadlines, the tool loop and persistence belong to the caller.
  */
-import type { CallOptions, ChatModel, ModelFailure, ModelRequest, ModelSpec, ModelStreamPart } from "../app/ports";
-import { ABORTED, refuseLarge, toThrownFailure } from "./call-failure";
+import type { CallOptions, ChatModel, Credentials, ModelFailure, ModelRequest, ModelSpec, ModelStreamPart } from "../app/ports";
+import { ABORTED, hideCallKey, refuseLarge, toThrownFailure, withKey } from "./call-failure";
 import type { ReplyDecoder } from "./chat-stream";
 import type { BuiltRequest } from "./provider-link";
+import { setBearer } from "./providers";
 import { openReplyStream, type ReplyReader } from "./reply-body";
 import { untilAborted } from "./until-aborted";
 import type { ToEvents } from "./whole-answers";
@@ -14,8 +15,8 @@ import type { ToEvents } from "./whole-answers";
 interface ChatWire {
   /** Throws when the model cannot be called at all. */
   build(request: ModelRequest): Promise<BuiltRequest>;
-  /** Sets the key just before the request is sent. Returns why it must not be sent; null when it may be sent. */
-  authorize(built: BuiltRequest, model: ModelSpec): Promise<ModelFailure | null>;
+  /** Finds the key just before the request is sent. It is sent as a bearer token. */
+  readonly credentials: Credentials;
   send(built: BuiltRequest, signal: AbortSignal): Promise<Response>;
   /** Converts an answer that is not a stream to events. */
   readonly toEvents: ToEvents;
@@ -42,10 +43,14 @@ interface Call {
 async function* runCall({ request, call, wire }: Call): AsyncGenerator<ModelStreamPart, void, undefined> {
   const { signal } = call;
   let reader: ReplyReader | null = null;
+  let sentKey: string | null = null;
+  const onKey = (key: string | null): void => {
+    sentKey = key;
+  };
   const close = (): void => void reader?.cancel().catch(() => undefined);
   try {
-    const reply = await untilAborted(signal, open({ request, call, wire }));
-    if ("kind" in reply) return yield { type: "failure", failure: reply };
+    const reply = await untilAborted(signal, open({ request, call, wire, onKey }));
+    if ("kind" in reply) return yield hideCallKey({ type: "failure", failure: reply }, sentKey);
     reader = reply;
     signal.addEventListener("abort", close, { once: true });
     signal.throwIfAborted();
@@ -59,7 +64,7 @@ async function* runCall({ request, call, wire }: Call): AsyncGenerator<ModelStre
       if (decoder.isSaid) reader.linger();
       for (const chunk of chunks) {
         if (signal.aborted) return yield ABORTED;
-        yield chunk;
+        yield hideCallKey(chunk, sentKey);
       }
     }
   } catch (error) {
@@ -71,10 +76,14 @@ async function* runCall({ request, call, wire }: Call): AsyncGenerator<ModelStre
 }
 
 /** Sends the request. Returns a reader of the reply's bytes, or the failure. */
-async function open({ request, call, wire }: Call): Promise<ReplyReader | ModelFailure> {
+async function open({ request, call, wire, onKey }: Call & { onKey: (key: string | null) => void }): Promise<ReplyReader | ModelFailure> {
   call.signal.throwIfAborted();
   const built = await wire.build(request);
-  const refusal = refuseLarge(built.body) ?? (await wire.authorize(built, request.model));
+  const setKey = (key: string | null): void => {
+    onKey(key);
+    setBearer(built.headers, key);
+  };
+  const refusal = refuseLarge(built.body) ?? withKey(await wire.credentials(request.model), setKey);
   if (refusal) return refusal;
   call.signal.throwIfAborted();
   call.onRequest?.(built.body);

@@ -50,9 +50,11 @@ interface FailureVerdict {
 }
 
 /** Converts a report to the port's type. The adapter adds `retry_after_ms`, which it reads from the answer. */
-export function toModelFailure(report: FailureReport): ModelFailure {
-  const { kind, limit, window } = judgeFailure(report);
+export function toModelFailure(asReported: FailureReport): ModelFailure {
+  const report = unwrap(asReported);
   const text = normalizeFailureText(report.message);
+  const { kind, limit, window } = judge(report, text);
+  const message = report.message.trim();
   const refused = findRefusedPart(kind, report, text);
   const most_bytes = kind === "payload" ? readMostBytes(text) : null;
   return {
@@ -63,6 +65,7 @@ export function toModelFailure(report: FailureReport): ModelFailure {
     ...(most_bytes !== null && { most_bytes }),
     ...(refused !== null && { refused }),
     ...toReported(report),
+    ...(message !== "" && { message }),
   };
 }
 
@@ -78,7 +81,11 @@ export const classifyFailure = (report: FailureReport): FailureKind => judgeFail
 
 export function judgeFailure(asReported: FailureReport): FailureVerdict {
   const report = unwrap(asReported);
-  const text = normalizeFailureText(report.message);
+  return judge(report, normalizeFailureText(report.message));
+}
+
+/** `text`: the report's message, normalised. */
+function judge(report: FailureReport, text: string): FailureVerdict {
   const status = readStatus(report, text);
   const kind =
     byCredit(status) ??

@@ -1,6 +1,6 @@
 /**
- * Extracts what a provider says about its failure from any shape of body. The text is only classified; it is never stored,
- * logged or shown.
+ * Extracts what a provider says about its failure from any shape of body. The text may hold the prompt: it is classified, never logged, and
+ * only an excerpt of it is kept, as content of the session (`toExcerpt`).
  */
 import { FAILURE_TEXT_LIMIT } from "./failure-text";
 import { asObject, asText } from "./wire-chunk";

@@ -1,13 +1,11 @@
 /** `ChatModel` for any OpenAI-compatible chat-completions endpoint, and OpenAI's own. */
 import type { ChatModel, Credentials } from "../app/ports";
 import { findQuirks } from "../context/model-quirks";
-import { withKey } from "./call-failure";
 import { createChatCompletions } from "./chat-completions";
 import { buildChatRequest } from "./chat-request";
 import { ReplyDecoder } from "./chat-stream";
 import { markThinking } from "./compatible-prompt";
 import type { FetchFunction } from "./provider-link";
-import { setBearer } from "./providers";
 import { chatEvents } from "./whole-answers";
 
 interface OpenAiCompatibleOptions {
@@ -18,7 +16,7 @@ interface OpenAiCompatibleOptions {
 export const createOpenAiCompatibleModel = ({ credentials, fetch }: OpenAiCompatibleOptions): ChatModel =>
   createChatCompletions({
     build: buildChatRequest,
-    authorize: async ({ headers }, model) => withKey(await credentials(model), (key) => setBearer(headers, key)),
+    credentials,
     // Redirects are not followed: the key and the conversation must go to no address other than the configured one.
     send: ({ url, headers, body }, signal) => fetch(url, { method: "POST", headers, body, signal, redirect: "manual" }),
     toEvents: chatEvents,

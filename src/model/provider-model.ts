@@ -14,7 +14,7 @@ import type {
   ModelStreamPart,
   RenderedRequest,
 } from "../app/ports";
-import { ABORTED, toEventFailure, toThrownFailure, withKey } from "./call-failure";
+import { ABORTED, hideCallKey, toEventFailure, toThrownFailure, withKey } from "./call-failure";
 import { type FetchFunction, ProviderLink, readBuiltRequest } from "./provider-link";
 import { ReplyParts, type ReplyRules } from "./reply-parts";
 import type { SdkCall } from "./sdk-prompt";
@@ -88,7 +88,12 @@ interface Call {
 async function* runCall({ request, call, options }: Call): AsyncGenerator<ModelStreamPart, void, undefined> {
   const { signal } = call;
   const { adapter, credentials } = options;
-  const authorize = async (headers: Headers) => withKey(await credentials(request.model), (key) => adapter.authorize(headers, key));
+  let sentKey: string | null = null;
+  const authorize = async (headers: Headers) =>
+    withKey(await credentials(request.model), (key) => {
+      sentKey = key;
+      adapter.authorize(headers, key);
+    });
   const link = new ProviderLink({
     fetch: options.fetch,
     signal,
@@ -118,11 +123,11 @@ async function* runCall({ request, call, options }: Call): AsyncGenerator<ModelS
       if (reply.heard > heard) call.onProgress?.();
       for (const chunk of chunks) {
         if (signal.aborted) return yield ABORTED;
-        yield chunk;
+        yield hideCallKey(chunk, sentKey);
       }
     }
   } catch (error) {
-    yield { type: "failure", failure: toFailure(error, { signal, link }) };
+    yield hideCallKey({ type: "failure", failure: toFailure(error, { signal, link }) }, sentKey);
   } finally {
     signal.removeEventListener("abort", close);
     close();

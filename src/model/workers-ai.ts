@@ -29,7 +29,7 @@ export function createWorkersAiModel(ai: Ai | undefined): ChatModel {
   return createChatCompletions({
     build: buildInputs,
     // The binding needs no key.
-    authorize: async () => null,
+    credentials: async () => null,
     async send(built, signal) {
       if (!ai) throw new TypeError("The AI binding is missing.");
       const answer = await runInputs(ai, built, signal);

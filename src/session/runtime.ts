@@ -23,7 +23,7 @@ import { DeferredResultTable } from "./log/deferred-results";
 import { createJobs, type Jobs } from "./log/jobs";
 import { isStorageFull } from "./log/sql";
 import { type NoteEvents, SessionStore, type Step } from "./log/store";
-import { readTurn, toSpent } from "./log/turn-rows";
+import { changeTurn, readTurn, toSpent } from "./log/turn-rows";
 import { Progress } from "./progress";
 import { recallFor, toRecallPorts } from "./recall/recall";
 import type { RuntimeDeps } from "./runtime-deps";
@@ -215,6 +215,7 @@ export class SessionRuntime implements Session {
       noteCall: (call) => {
         if (this.state.turn) noteCall(deps.sql, this.state.turn, call);
       },
+      noteExcerpt: (turn, excerpt) => changeTurn(deps.sql, turn, { excerpt }),
       held: this.deferred,
       budgets: this.wallet,
       wakeCompaction: () => this.wakeCompaction(),
@@ -266,7 +267,9 @@ export class SessionRuntime implements Session {
   #tell(events: readonly StoredEvent[], states: { readonly before: SessionState; readonly after: SessionState }): void {
     const { display, readShown } = this.content;
     const spent = (turn: Parameters<typeof readTurn>[1]) => toSpent(readTurn(this.deps.sql, turn));
-    const frames = toFrames(events, { ...states, display, readShown, spent, context: () => this.knownModel.countContext(this.state) });
+    const excerpt = (turn: Parameters<typeof readTurn>[1]) => readTurn(this.deps.sql, turn)?.excerpt;
+    const context = () => this.knownModel.countContext(this.state);
+    const frames = toFrames(events, { ...states, display, readShown, spent, excerpt, context });
     if (frames.length > 0) this.buffer.publish(...frames);
     else this.buffer.nudge();
   }

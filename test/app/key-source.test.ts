@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { findKeySource, isPaidByTenant, type KeySource } from "../../../src/app/models/key-source";
-import type { ModelSpec } from "../../../src/app/ports";
-import { PROVIDERS, type Provider } from "../../../src/context/model-input";
+import { findKeySource, isPaidByTenant, type KeySource } from "../../src/app/key-source";
+import type { ModelSpec } from "../../src/app/ports";
+import { PROVIDERS, type Provider } from "../../src/context/model-input";
 
 const spec = (changes: Partial<ModelSpec>): ModelSpec => ({
   id: "m",

@@ -8,10 +8,10 @@ const say = (text: string) => ({ type: "text", text }) as const;
 /** Failures that the provider reported. */
 const withFigures = (figures: { readonly [F in "retry_after_ms" | "limit" | "window"]?: number | undefined }) =>
   Object.fromEntries(Object.entries(figures).filter(([, figure]) => figure !== undefined));
-/** What the provider calls the failure, and what it points at, has tests of its own (`refused-part`). */
+/** What the provider calls the failure, what it points at (`refused-part`) and what it says (below) have tests of their own. */
 function withoutNames(chunk: ModelStreamPart | undefined): ModelStreamPart | undefined {
   if (chunk?.type !== "failure") return chunk;
-  const { reported: _, refused: __, most_bytes: ___, ...failure } = chunk.failure;
+  const { reported: _, refused: __, most_bytes: ___, message: ____, ...failure } = chunk.failure;
   return { type: "failure", failure };
 }
 const begun = { blocks: [say("As I was saying")] };
@@ -41,10 +41,16 @@ describe.each(PROVIDERS_UNDER_TEST)("a failure of $name", (provider) => {
     expect(chunks.filter(({ type }) => type === "failure" || type === "finish")).toHaveLength(1);
   });
 
-  it("says nothing of what was asked, of the key, or of the provider's words", async () => {
-    const [first] = provider.failures.refusals;
-    bench.standIn.enqueue({ blocks: [], mishap: { type: "refuse", refusal: first?.refusal ?? { status: 500, body: {} } } });
-    const told = JSON.stringify(await ask(bench));
+  it("holds the provider's words in its message alone, without the key that they repeat", async () => {
+    const { key } = provider;
+    const words = `Incorrect API key provided: ${key}, also known as ${key.slice(0, 6)}***${key.slice(-4)} You said: Hello there.`;
+    bench.standIn.enqueue({ blocks: [], mishap: { type: "refuse", refusal: { status: 401, body: { error: { message: words } } } } });
+    const [failed] = await ask(bench);
+    if (failed?.type !== "failure") throw new Error("the call did not fail");
+    const { message, ...failure } = failed.failure;
+    const hidden = "Incorrect API key provided: [secret:key], also known as [secret:key] You said: Hello there.";
+    expect(message).toBe(provider.name === "workers-ai" ? words : hidden);
+    const told = JSON.stringify([{ ...failed, failure }]);
     expect(told).toMatch(
       /^\[\{"type":"failure","failure":\{(?:"(?:kind|status|limit|window|retry_after_ms)":(?:"\w+"|\d+|null),?|"reported":\{(?:"(?:code|type|param)":"[\w.[\]-]{1,64}",?)+\},?)+\}\}\]$/,
     );

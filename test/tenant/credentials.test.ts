@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from "vitest";
-import type { DeploymentKeys } from "../../src/app/models/key-source";
+import type { DeploymentKeys } from "../../src/app/key-source";
 import type { ModelSpec } from "../../src/app/ports";
 import type { SealedCredential } from "../../src/app/tenant-api";
 import type { MasterKey, MasterKeys } from "../../src/lib/master-keys";

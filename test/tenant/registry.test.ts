@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { ZodError } from "zod";
+import type { DeploymentKeys } from "../../src/app/key-source";
 import type { ModelOverride } from "../../src/app/model-entry";
-import type { DeploymentKeys } from "../../src/app/models/key-source";
 import type { Prices } from "../../src/context/economy";
 import type { FindPrices } from "../../src/tenant/settings/describe-model";
 import { buildDeploymentModels, createRegistry, MAX_MODELS } from "../../src/tenant/settings/registry";

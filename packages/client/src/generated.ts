@@ -3056,8 +3056,10 @@ export interface components {
                         code?: string;
                         type?: string;
                         param?: string;
+                        /** @description The beginning of what the provider said, at most 300 characters, without secrets. Present only if the tenant's own credential or address was called, until the next redaction */
+                        message?: string;
                     };
-                    /** @description Why the turn failed, for people: by the class of the failure, never in the provider's words */
+                    /** @description Why the turn failed, for people, by the class of the failure */
                     detail: string;
                     /** @description What can be done, for people. The message is kept, so it must not be sent again */
                     remedy: string;
@@ -3857,8 +3859,10 @@ export interface components {
                     code?: string;
                     type?: string;
                     param?: string;
+                    /** @description The beginning of what the provider said, at most 300 characters, without secrets. Present only if the tenant's own credential or address was called, until the next redaction */
+                    message?: string;
                 };
-                /** @description Why the turn failed, for people: by the class of the failure, never in the provider's words */
+                /** @description Why the turn failed, for people, by the class of the failure */
                 detail: string;
                 /** @description What can be done, for people. The message is kept, so it must not be sent again */
                 remedy: string;
@@ -4267,8 +4271,10 @@ export interface components {
                     code?: string;
                     type?: string;
                     param?: string;
+                    /** @description The beginning of what the provider said, at most 300 characters, without secrets. Present only if the tenant's own credential or address was called, until the next redaction */
+                    message?: string;
                 };
-                /** @description Why the turn failed, for people: by the class of the failure, never in the provider's words */
+                /** @description Why the turn failed, for people, by the class of the failure */
                 detail: string;
                 /** @description What can be done, for people. The message is kept, so it must not be sent again */
                 remedy: string;

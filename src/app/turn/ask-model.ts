@@ -5,6 +5,7 @@
 import { rawViewTokens } from "../../context/budget";
 import { toCallCacheReadCost } from "../../context/planner";
 import { toPolicy } from "../../context/policy-choice";
+import { redactSecrets } from "../../context/redact-secrets";
 import { measuredFor } from "../../context/start-ratio";
 import type { ModelCall } from "../../domain/commands";
 import type { TurnFailure } from "../../domain/events";
@@ -12,6 +13,7 @@ import type { FinishReason } from "../../domain/model-call";
 import { assertNever } from "../../lib/assert-never";
 import { toErrorName } from "../../lib/error-name";
 import { toAskedModel } from "../asked-model";
+import { isPaidByTenant } from "../key-source";
 import { toPlausibleUsage } from "../plausible-usage";
 import type { CallOptions, ModelSpec, ModelStreamPart } from "../ports";
 import { buildFittedRequest, toModelLimits } from "../request/build-request";
@@ -27,6 +29,15 @@ import { watchDeadlines } from "./watch-deadlines";
  */
 export const MAX_REPLY_UNITS = 500_000;
 
+/** The most UTF-16 units of an excerpt. */
+const EXCERPT_UNITS = 300;
+
+/** The beginning of what a provider said of its failure, without secrets. It may hold the prompt, so it is content. */
+function toExcerpt(message: string): string {
+  const plain = redactSecrets(message.replaceAll(/\s+/g, " ")).text.toWellFormed();
+  return plain.slice(0, endOfCharacter(plain, EXCERPT_UNITS));
+}
+
 interface ModelReply {
   /**
    * True when the model sent no part of an answer: no text and no tool call. After a timeout it also requires that the provider reported no
@@ -35,7 +46,7 @@ interface ModelReply {
   readonly silent: boolean;
   readonly outcome:
     | { readonly kind: "finished"; readonly finish: FinishReason }
-    | { readonly kind: "failed"; readonly failure: TurnFailure; readonly refusal: SentFailure };
+    | { readonly kind: "failed"; readonly failure: TurnFailure; readonly refusal: SentFailure; readonly excerpt?: string };
   readonly call: ModelCall;
 }
 
@@ -135,6 +146,7 @@ async function listen(live: LiveTurn, { ask, spec }: { readonly ask: Ask; readon
   live.abort.signal.addEventListener("abort", stop, { once: true });
   if (live.abort.signal.aborted) stop();
   const watch = watchDeadlines(ports, { abort: call, spec });
+  const quotes = isPaidByTenant(spec);
   let wrote = false;
   const onProgress = (): void => {
     wrote = true;
@@ -146,7 +158,7 @@ async function listen(live: LiveTurn, { ask, spec }: { readonly ask: Ask; readon
       watch.heard(chunk.type === "text");
       if (chunk.type !== "failure" && live.call) live.call.sent = true;
       const taken = shorten(chunk, MAX_REPLY_UNITS - live.spoken.units);
-      take(taken, heard, live);
+      take(taken, heard, { live, quotes });
       show(taken, live, ports);
       if (taken === chunk && live.spoken.units <= MAX_REPLY_UNITS) continue;
       call.abort();
@@ -188,7 +200,8 @@ const failed = (kind: "unavailable" | "output_cap" | "internal" | "timeout"): Mo
   return { kind: "failed", failure, refusal: { kind: kind === "internal" ? "unavailable" : kind, status: null, sent: 0 } };
 };
 
-function take(chunk: ModelStreamPart, heard: Heard, live: LiveTurn): void {
+/** `quotes`: an excerpt of what the provider says of a failure is kept. */
+function take(chunk: ModelStreamPart, heard: Heard, { live, quotes }: { readonly live: LiveTurn; readonly quotes: boolean }): void {
   switch (chunk.type) {
     case "text":
     case "reasoning":
@@ -207,10 +220,11 @@ function take(chunk: ModelStreamPart, heard: Heard, live: LiveTurn): void {
       if (live.call) live.call.usage = chunk.usage;
       return;
     case "failure": {
-      const { window: _ofTheRegistry, refused, most_bytes, ...failure } = chunk.failure;
+      const { window: _ofTheRegistry, refused, most_bytes, message, ...failure } = chunk.failure;
       const { kind, status } = failure;
       const pointed = { ...(refused && { refused }), ...(most_bytes !== undefined && { most_bytes }) };
-      heard.outcome = { kind: "failed", failure, refusal: { kind, status, sent: live.call?.length ?? 0, ...pointed } };
+      const refusal = { kind, status, sent: live.call?.length ?? 0, ...pointed };
+      heard.outcome = { kind: "failed", failure, refusal, ...(quotes && message && { excerpt: toExcerpt(message) }) };
       return;
     }
     default:

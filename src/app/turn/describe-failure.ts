@@ -1,4 +1,4 @@
-/** Says why a turn failed and what can be done: by the class of the failure, never in the provider's own words. */
+/** Says why a turn failed and what can be done, by the class of the failure. The provider's own words stand beside it, as an excerpt. */
 import type { TurnFailureView } from "../../contract/model-call";
 import type { ByteFit, TurnFailure, TurnFailureKind } from "../../domain/events";
 
@@ -80,9 +80,17 @@ function toDetail({ kind, status, fit, bytes }: TurnFailure): string {
   return kind === "auth" && status === null ? NO_KEY : details[kind];
 }
 
-/** The failure as clients read it. The message is kept in every case, so no remedy is to send it again. */
-export function describeFailure(failure: TurnFailure): TurnFailureView {
+/**
+ * The failure as clients read it. The message is kept in every case, so no remedy is to send it again. `excerpt`: what the provider said;
+ * absent: nothing that may be shown.
+ */
+export function describeFailure(failure: TurnFailure, excerpt?: string): TurnFailureView {
   const isLarge = failure.bytes !== undefined || failure.fit?.bytes !== undefined;
   const remedy = isLarge ? SMALLER : remedies[failure.kind];
-  return { ...failure, detail: toDetail(failure), remedy };
+  const reported = excerpt === undefined ? {} : { reported: { ...failure.reported, message: excerpt } };
+  return { ...failure, ...reported, detail: toDetail(failure), remedy };
 }
+
+/** The failure in one text, for a client whose wire format has no place for more. */
+export const sayFailure = ({ detail, reported }: TurnFailureView): string =>
+  reported?.message === undefined ? detail : `${detail} The provider said: ${reported.message}`;

@@ -21,31 +21,34 @@ export interface AnswerFailure {
   readonly failure: TurnFailure;
   /** The call to record. Null when none was made, or it is recorded already. */
   readonly call: ModelCall | null;
+  /** What the provider said: content. Absent: nothing, or the tenant may not read it. */
+  readonly excerpt?: string;
 }
 
-interface RefusedCall {
-  readonly failure: TurnFailure;
+/** A failure of a call that is not recorded yet. */
+export interface FailedCall extends AnswerFailure {
   readonly call: ModelCall;
 }
 
 /** Call it only for a refusal before any output. Null: the view shrank, and the turn may ask again; this does not count as an attempt. */
 export async function recoverFromOverflow(
   live: LiveTurn,
-  { refused, spec, recoveries }: { readonly refused: RefusedCall; readonly spec: ModelSpec; readonly recoveries: number },
+  { refused, spec, recoveries }: { readonly refused: FailedCall; readonly spec: ModelSpec; readonly recoveries: number },
   ports: RoomPorts,
 ): Promise<AnswerFailure | null> {
   const { writer, clock, log } = ports;
   const { failure, call } = refused;
   const truly = withWindow(spec, failure, { recoveries, state: writer.state });
-  if (recoveries === MAX_OVERFLOW_RECOVERIES || writer.state.turn?.whole) return { failure: withNumbers(failure, truly, ports), call };
+  if (recoveries === MAX_OVERFLOW_RECOVERIES || writer.state.turn?.whole)
+    return { ...refused, failure: withNumbers(failure, truly, ports) };
   const before = writer.state.view.tokens;
   const recorded = writer.execute({ type: "RecordCall", at: clock(), ...live.run, call });
   live.call = null;
-  if (!recorded.ok) return { failure, call: null };
+  if (!recorded.ok) return { ...refused, call: null };
   log.warn("overflow_rescue", { turn: live.run.turn });
   await compactInline(live, { spec: truly, trigger: "overflow" }, ports);
   const shrank = isCurrent(live, ports) && writer.state.view.tokens < before;
-  return shrank ? null : { failure: withNumbers(failure, truly, ports), call: null };
+  return shrank ? null : { ...refused, failure: withNumbers(failure, truly, ports), call: null };
 }
 
 /** A reported limit below this share of the last measured input is doubtful at first. */

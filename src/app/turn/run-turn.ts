@@ -15,7 +15,7 @@ import { CUT_OFF_CALL, isUnfinished, type JudgedCall, judgeCall } from "../tools
 import { StepBudget } from "../tools/schema-check";
 import { listCandidates } from "./candidates";
 import type { LiveTurn } from "./live-turn";
-import type { RoomPorts } from "./make-room";
+import { isCurrent, type RoomPorts } from "./make-room";
 import type { AnswerFailure } from "./recover-overflow";
 import { standsStill } from "./standstill";
 import { type AttemptResult, type FailedAttempt, recordFailedCall, tryModel } from "./try-model";
@@ -54,7 +54,11 @@ function whyNotAsked(ports: SessionPorts): AnswerFailure | null {
 
 const notAsked = (kind: TurnFailureKind): AnswerFailure => ({ failure: { kind, status: null }, call: null });
 
-const withCall = ({ failure }: AnswerFailure, call: ModelCall | null): AnswerFailure => ({ failure, call });
+const withCall = ({ failure, excerpt }: AnswerFailure, call: ModelCall | null): AnswerFailure => ({
+  failure,
+  call,
+  ...(excerpt !== undefined && { excerpt }),
+});
 
 const mayGoOn = ({ silent, failure }: FailedAttempt, budget: RetryBudget): boolean =>
   silent && mayTryOtherModel(failure.kind) && !budget.isSpent;
@@ -105,13 +109,14 @@ const toCalledTool = (item: NewItem, judged: JudgedCall): CalledTool => ({
   ...(judged.kind === "server" && judged.needs_approval && { needs_approval: true }),
 });
 
-function fail(live: LiveTurn, ports: SessionPorts, ended: AnswerFailure): void {
+function fail(live: LiveTurn, ports: SessionPorts, { failure, call, excerpt }: AnswerFailure): void {
   const { writer, clock, ids, log } = ports;
   const at = clock();
   const partial = live.buildPartial(at, ids);
-  const command = { type: "FailTurn", at, ...live.run, ...ended, partial: partial?.draft ?? null } as const;
+  const command = { type: "FailTurn", at, ...live.run, failure, call, partial: partial?.draft ?? null } as const;
+  if (excerpt !== undefined && isCurrent(live, ports)) ports.noteExcerpt(live.run.turn, excerpt);
   const recorded = writer.execute(command, partial ? [partial.body] : []);
   live.call = null;
-  const { kind, status, reported } = ended.failure;
+  const { kind, status, reported } = failure;
   if (recorded.ok) log.warn("turn_failed", { turn: live.run.turn, kind, status, ...reported });
 }

@@ -19,7 +19,7 @@ import { askModel } from "./ask-model";
 import { fitsCandidate, type ModelCandidate } from "./candidates";
 import type { LiveTurn } from "./live-turn";
 import { isCurrent, makeRoom, type RoomPorts } from "./make-room";
-import { type AnswerFailure, MAX_OVERFLOW_RECOVERIES, recoverFromOverflow } from "./recover-overflow";
+import { type AnswerFailure, type FailedCall, MAX_OVERFLOW_RECOVERIES, recoverFromOverflow } from "./recover-overflow";
 
 /**
  * `over`: the turn has ended. `passed_over`: the view does not fit this model, or it cannot express a setting that shapes the result, and
@@ -109,8 +109,9 @@ async function askPaid(live: LiveTurn, { one, budget, paid }: Paid, ports: RoomP
     if (one.plain) ports.plainModels.add(one.spec.id);
     return { kind: "answered", finish: outcome.finish, call };
   }
-  const { failure, refusal } = outcome;
-  return silent ? recoverCall(live, { failure, refusal, call, one, budget }, ports) : toFailedAttempt({ failure, call }, silent);
+  const { refusal } = outcome;
+  const failed = { failure: outcome.failure, call, ...(outcome.excerpt !== undefined && { excerpt: outcome.excerpt }) };
+  return silent ? recoverCall(live, { failed, refusal, one, budget }, ports) : toFailedAttempt(failed, silent);
 }
 
 /** Chooses the length of the reply, and reserves what the call may cost. A call that a budget counts names a length. */
@@ -143,9 +144,8 @@ async function findRoom(live: LiveTurn, { spec, isOwn }: OneModel, ports: RoomPo
 }
 
 interface CallToRecover {
-  readonly failure: TurnFailure;
+  readonly failed: FailedCall;
   readonly refusal: SentFailure;
-  readonly call: ModelCall;
   readonly one: OneModel;
   readonly budget: RetryBudget;
 }
@@ -153,11 +153,12 @@ interface CallToRecover {
 /** Remedies a call that failed before its first output. `again`: ask the same model again; otherwise how the attempt ended. */
 async function recoverCall(
   live: LiveTurn,
-  { failure, refusal, call, one, budget }: CallToRecover,
+  { failed, refusal, one, budget }: CallToRecover,
   ports: RoomPorts,
 ): Promise<AttemptResult | "again"> {
+  const { failure, call } = failed;
   if (failure.kind === "overflow" && one.isOwn) {
-    const ended = await recoverFromOverflow(live, { refused: { failure, call }, spec: one.spec, recoveries: one.recoveries++ }, ports);
+    const ended = await recoverFromOverflow(live, { refused: failed, spec: one.spec, recoveries: one.recoveries++ }, ports);
     return ended ? toFailedAttempt(ended, true) : "again";
   }
   budget.failed(call.estimate, call.ms);
@@ -166,7 +167,7 @@ async function recoverCall(
     !budget.isSpent && (shrink(failure, one, ports) || learn(refusal, one, ports) || (await makePlainer(refusal, one, ports)));
   if (!isCurrent(live, ports)) return OVER;
   const wait = isChanged ? 0 : budget.nextWait(failure, { calls: one.calls, random: ports.random });
-  if (wait === null) return toFailedAttempt({ failure, call }, true);
+  if (wait === null) return toFailedAttempt(failed, true);
   if (!recordFailedCall(live, call, ports)) return OVER;
   ports.log.warn("model_retry", { turn: live.run.turn, model: one.spec.id, kind: failure.kind, wait });
   if (wait === 0) return "again";

@@ -1,5 +1,7 @@
 /** Why a turn has no answer, in the types of the Anthropic API. */
+
 import type { ContentfulStatusCode } from "hono/utils/http-status";
+import { sayFailure } from "../../app/turn/describe-failure";
 import type { TurnFailureView } from "../../contract/model-call";
 import type { TurnFailureKind } from "../../domain/events";
 
@@ -50,12 +52,13 @@ const TOO_LONG = "prompt is too long";
 /** Null: the turn ended with its process. */
 export function toTurnFault(failure: TurnFailureView | null): TurnFault {
   if (!failure) return { status: 500, type: "api_error", message: "The turn was interrupted. Its text so far is kept." };
-  const { kind, detail, fit, limit } = failure;
+  const { kind, fit, limit } = failure;
+  const said = sayFailure(failure);
   const [status, type] = FAULTS[kind];
-  if (kind !== "overflow" && kind !== "cannot_fit") return { status, type, message: detail };
+  if (kind !== "overflow" && kind !== "cannot_fit") return { status, type, message: said };
   const most = fit?.limit ?? limit;
   const figures = fit && most !== undefined ? `: ${Math.ceil(fit.floor)} tokens > ${most} maximum` : "";
-  return { status, type, message: `${TOO_LONG}${figures}. ${detail}` };
+  return { status, type, message: `${TOO_LONG}${figures}. ${said}` };
 }
 
 interface WireError {

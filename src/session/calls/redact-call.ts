@@ -15,6 +15,7 @@ import { findNewest } from "../log/branch-items";
 import { findReadingSummaries, isTitleMadeFrom, readQuotations } from "../log/purge-content";
 import { createSessionPast, findItemAnywhere } from "../log/session-past";
 import type { Step } from "../log/store";
+import { dropExcerpts } from "../log/turn-rows";
 import { readItemsAt } from "../recall/recall-reader";
 import { noteScrub, type ScrubHost, scrubDeleted } from "../scrub";
 import type { Session } from "../session";
@@ -38,6 +39,7 @@ export async function redactMessage(
     const done = step.execute({ type: "RedactMessage", at: clock(), item: message, position, tokens: redactedTokens(item), ...made });
     if (done.ok && done.value.length > 0) {
       purgedTo = session.buffer.purgeStored(step.state.turn?.id ?? null);
+      dropExcerpts(sql);
       noteScrub(session);
     }
     if (done.ok && takesBack) leaveRedacted(session, step);

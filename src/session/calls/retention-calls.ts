@@ -8,6 +8,7 @@ import { redactedTokens } from "../content";
 import { readRestoredAt } from "../log/log-schema";
 import { readStoredResults, type StoredResult } from "../log/purge-content";
 import { beginDeletion, remakeIndex } from "../log/recall-tables";
+import { dropExcerpts } from "../log/turn-rows";
 import { readItemsAt } from "../recall/recall-reader";
 import { noteScrub, type ScrubHost, scrubDeleted } from "../scrub";
 import type { Session } from "../session";
@@ -71,6 +72,7 @@ async function expireResults(session: Session & ScrubHost, old: readonly StoredR
     if (!done.ok) return done;
     remakeIndex(sql, used);
     purgedTo = session.buffer.purgeStored(null);
+    dropExcerpts(sql);
     noteScrub(session);
     return done;
   });

@@ -44,7 +44,7 @@ function showTurn(session: Session, row: TurnRow, { items, isWhole }: TakenItems
     id,
     status: findStatus(session, row),
     finish: row.finish,
-    failure: row.failure && describeFailure(row.failure),
+    failure: row.failure && describeFailure(row.failure, row.excerpt),
     attempt: row.attempt,
     created_at: row.created_at,
     ended_at: row.ended_at ?? null,

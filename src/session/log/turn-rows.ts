@@ -17,6 +17,8 @@ export interface TurnRow {
   readonly from: number;
   readonly finish: FinishReason | null;
   readonly failure: TurnFailure | null;
+  /** An excerpt of what the provider said of the failure. It stands here alone: no export, fork or read model has it. */
+  readonly excerpt?: string;
   readonly usage: CallUsage | null;
   /** The cost of the turn's calls in US dollars. Null when the cost of a call is unknown. */
   readonly cost: number | null;
@@ -133,6 +135,11 @@ export function addUsage(sql: Sql, event: Extract<StoredEvent, { type: "ModelCal
   const { cost } = row;
   const sum = cost === null || event.cost === undefined ? null : roundCost(cost + event.cost);
   writeTurn(sql, { ...row, usage: plusUsage(row.usage, usage), cost: sum, model: event.model });
+}
+
+/** Deletes what providers said of failures. It may repeat any content of the session. */
+export function dropExcerpts(sql: Sql): void {
+  sql.all("UPDATE turns SET data = json_remove(data, '$.excerpt') WHERE json_extract(data, '$.excerpt') IS NOT NULL");
 }
 
 /** Notes the trim on the turn, so that a client that does not read the stream sees it in the turn's report. */

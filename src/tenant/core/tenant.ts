@@ -6,7 +6,7 @@
 import type { KnownBudgets } from "../../app/budget-counters";
 import { digestEndUser } from "../../app/end-user-digest";
 import type { OutcomeStore } from "../../app/idempotency";
-import type { DeploymentKeys } from "../../app/models/key-source";
+import type { DeploymentKeys } from "../../app/key-source";
 import type { ErasedSessionUsage, TenantChange, TenantOutcome } from "../../app/tenant-api";
 import { type Audited, type AuditLog, auditing, createAuditLog } from "../../audit/audit-log";
 import type { PolicyChoice } from "../../context/policy-choice";

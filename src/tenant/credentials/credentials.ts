@@ -2,7 +2,7 @@
  * The `Credentials` port of model calls: the tenant's sealed credential, cached for a while and opened for each call,
  * or the deployment's key. Only the sealed form is cached; the plain key lives as long as the call.
  */
-import { type DeploymentKeys, findKeySource, needsKey } from "../../app/models/key-source";
+import { type DeploymentKeys, findKeySource, needsKey } from "../../app/key-source";
 import type { Background, Clock, Credentials, Log, MissingKey } from "../../app/ports";
 import type { TenantApi } from "../../app/tenant-api";
 import { assertNever } from "../../lib/assert-never";

@@ -1,6 +1,7 @@
 /** Completes a registered model: each figure that the registration leaves out is looked up, and carries its source. */
+
+import { isPaidByTenant } from "../../app/key-source";
 import type { ModelOverride } from "../../app/model-entry";
-import { isPaidByTenant } from "../../app/models/key-source";
 import type { ModelSpec } from "../../app/ports";
 import type { Prices } from "../../context/economy";
 import { findDefaults, findEndpoint, QUIRK_NAMES, type Quirks } from "../../context/model-quirks";

@@ -1,7 +1,7 @@
 /** The models that a tenant can name: its own overrides, then the deployment's, then the embedded one. */
 import { ZodError } from "zod";
+import { type DeploymentKeys, findKeySource, isPaidByTenant, needsKey } from "../../app/key-source";
 import type { ModelEntry, ModelOverride, SuggestedLimit } from "../../app/model-entry";
-import { type DeploymentKeys, findKeySource, isPaidByTenant, needsKey } from "../../app/models/key-source";
 import type { Clock, ModelSpec } from "../../app/ports";
 import type { TenantError } from "../../app/tenant-api";
 import type { Prices } from "../../context/economy";

@@ -1,5 +1,7 @@
 /** Why a turn has no answer, in the words of the OpenAI API. The turn was accepted: to send its message again would add it twice. */
+
 import type { ContentfulStatusCode } from "hono/utils/http-status";
+import { sayFailure } from "../../../app/turn/describe-failure";
 import type { TurnFailureView } from "../../../contract/model-call";
 import type { TurnFailureKind } from "../../../domain/events";
 
@@ -46,5 +48,5 @@ export function toOpenAiFault(failure: TurnFailureView | null): OpenAiFault {
   const error = { message: "The turn was interrupted. Its text so far is kept.", type: "server_error", param: null, code: null };
   if (!failure) return { status: 500, error };
   const [status, type, code] = FAULTS[failure.kind];
-  return { status, error: { message: failure.detail, type, param: isTooLong(failure.kind) ? "messages" : null, code } };
+  return { status, error: { message: sayFailure(failure), type, param: isTooLong(failure.kind) ? "messages" : null, code } };
 }
