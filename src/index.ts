@@ -258,6 +258,7 @@ export default {
       // A new stub for each call: once its object was reset, a stub stays broken and would fail the whole attempt.
       sessions: (job) => ({
         leaseCompaction: (caller, compaction) => sessionStub(env, job.tenant, job.session).leaseCompaction(caller, compaction),
+        holdsLease: (caller, lease) => sessionStub(env, job.tenant, job.session).holdsLease(caller, lease),
         recordCompaction: (caller, input) => sessionStub(env, job.tenant, job.session).recordCompaction(caller, input),
       }),
       model: ({ tenant }) =>

@@ -36,7 +36,7 @@ function parseCompactionJob(body: unknown): CompactionJob | null {
 }
 
 export interface ConsumerDeps {
-  readonly sessions: (job: CompactionJob) => Pick<SessionApi, "leaseCompaction" | "recordCompaction">;
+  readonly sessions: (job: CompactionJob) => Pick<SessionApi, "leaseCompaction" | "holdsLease" | "recordCompaction">;
   /** The models of the job's tenant, called with that tenant's credentials. */
   readonly model: (job: CompactionJob) => ChatModel;
   /** True while the job's tenant is suspended: no model is asked then. */

@@ -55,9 +55,9 @@ export class KnownModel implements ModelDirectory {
     find: (model) => this.#learned.get(model) ?? null,
   };
 
-  /** The entry as last looked up in this life. Null for a model that was not. */
+  /** The entry as last looked up in this life, with what refusals taught since. Null for a model that was not. */
   lastKnown(model: string): ModelSpec | null {
-    return this.#spec?.id === model ? this.#spec : null;
+    return this.#spec?.id === model ? withQuirks(this.#spec, this.lessons.find(model)) : null;
   }
 
   /** The state as it is measured: with the registry's ratio where the session has learned none. */

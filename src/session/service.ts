@@ -2,6 +2,7 @@
  * The calls that a session's object answers: one table, from which the object takes its methods. Every call first
  * compares the caller's tenant with the session's own. A foreign session is answered as if it did not exist.
  */
+import { isCurrentLease } from "../app/compaction/apply-result";
 import { refuseUnmet } from "../app/conditions";
 import type { WholeSessionApi } from "../app/control-api";
 import type { RespondFromInput, RespondInput } from "../app/respond-api";
@@ -173,6 +174,7 @@ export const sessionCalls = {
   discardDraft: acting("draft.discarded", discardFor),
   compareSummaries: ask(compareFor),
   leaseCompaction: write(leaseFor),
+  holdsLease: read((runtime, lease) => ok(isCurrentLease(lease, runtime.state))),
   recordCompaction: write(recordFor),
 
   branches: read((runtime) => ok(listBranches(runtime))),

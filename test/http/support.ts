@@ -192,6 +192,7 @@ function unknownSession(): WholeSessionApi {
     contextAt: no,
     contextDiff: no,
     leaseCompaction: no,
+    holdsLease: no,
     recordCompaction: no,
     exportLog: no,
     exportLines: no,

@@ -56,6 +56,8 @@ function scriptModel(...answers: (readonly ModelStreamPart[] | "throws")[]): Cha
   };
 }
 
+type HoldsLease = ReturnType<ConsumerDeps["sessions"]>["holdsLease"];
+
 interface World extends ConsumerDeps {
   readonly recorded: { token: number; outcome: SummaryOutcome }[];
   readonly sent: CompactionJob[];
@@ -69,6 +71,7 @@ function world(input: {
   model?: ChatModel;
   reach?: () => void;
   suspended?: boolean[];
+  holdsLease?: HoldsLease;
 }): World {
   const recorded: World["recorded"] = [];
   const sent: World["sent"] = [];
@@ -89,6 +92,7 @@ function world(input: {
         input.reach?.();
         return ok(leases.shift() ?? { kind: "nothing", reason: "over" });
       },
+      holdsLease: input.holdsLease ?? (async () => ok(true)),
       recordCompaction: async (_, { token, outcome }) => {
         recorded.push({ token, outcome });
         return ok({ next: next.shift() ?? "done" });
@@ -130,6 +134,21 @@ describe("a compaction job", () => {
       [1, false],
       [2, true],
     ]);
+  });
+
+  test.each<[string, HoldsLease, boolean]>([
+    ["is asked again in the way that it taught, while the lease is held", async () => ok(true), true],
+    ["is handed back where the lease is lost: a message may have been redacted", async () => ok(false), false],
+    ["is handed back where the session is out of reach", () => Promise.reject(new Error("away")), false],
+  ])("a refusal that teaches something %s", async (_, holdsLease, isAsked) => {
+    const refusal: ModelStreamPart = { type: "failure", failure: { kind: "invalid_param", status: 400, refused: "stream_options" } };
+    const lease = leased(1);
+    if (lease.kind !== "leased") throw new Error("not leased");
+    const compatible = { ...spec, provider: "openai-compatible" as const };
+    const part = { ...lease.part, request: { ...lease.part.request, model: compatible } };
+    const deps = world({ leases: [{ ...lease, part }], model: scriptModel([refusal], summary), holdsLease });
+    await consumeCompactions([message()], deps);
+    expect(deps.recorded).toMatchObject([{ outcome: { ok: isAsked, lesson: { stream_options: false } } }]);
   });
 
   test("whose model throws, or ends without saying so, also after a tool call, hands back a failure", async () => {

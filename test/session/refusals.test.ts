@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { ModelFailure, ModelRequest } from "../../src/app/ports";
 import { findQuirks } from "../../src/context/model-quirks";
+import { findId } from "./contents";
 import { talk } from "./filled";
 import { CALLER, failure, Life, SPEC, settle } from "./life";
 
@@ -33,6 +34,15 @@ describe("a refused parameter", () => {
     expect(life.asked).toBe("ttt");
     expect(findQuirks(life.call.request.model).stream_options).toBe(false);
     expect(outcomes(life)).toEqual(["invalid_param", "stop"]);
+  });
+
+  test("is in what is shown while the registry is out of reach", async () => {
+    const life = await asking();
+    await life.say(refusal({ refused: "stream_options" }));
+    await life.answer("yes");
+    life.models = { resolve: () => Promise.reject(new Error("away")) };
+    const shown = await life.service.context(CALLER, { content: null });
+    expect(shown).toMatchObject({ ok: true, value: { request: { body: expect.stringContaining('"stream_options":false') } } });
   });
 
   test("is in what is shown of the past request", async () => {
@@ -215,5 +225,22 @@ describe("a summariser's refusal", () => {
     expect(findQuirks(life.call.request.model).stream_options).toBe(false);
     const recorded = life.events().filter((event) => event.type === "ModelCallFinished" && event.purpose === "compaction");
     expect(recorded).toMatchObject([{ outcome: "stop" }]);
+  });
+
+  test("is not followed by a request that holds what was redacted meanwhile", async () => {
+    const life = await asking(0);
+    await talk(life, 4);
+    const [first] = life.call.messages;
+    await life.send("what now?");
+    await life.say(failure("overflow"));
+    expect(life.call.request.purpose).toBe("compaction");
+
+    const secret = first?.slice("user: ".length, 40) ?? "";
+    const done = await life.service.redact(CALLER, await findId(life, secret));
+    expect(done.ok).toBe(true);
+    const asked = life.calls.length;
+    await life.say(refusal({ status: 422, refused: "stream_options" }));
+    const later = life.calls.slice(asked).map(({ request }) => JSON.stringify(request.messages));
+    expect(later.filter((text) => text.includes(secret))).toEqual([]);
   });
 });

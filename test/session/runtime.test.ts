@@ -284,6 +284,32 @@ describe("an outcome that came during a turn", () => {
   });
 });
 
+describe("a turn that is recovered", () => {
+  test("records no reply again whose text is all that is stored of its stream", async () => {
+    const life = await openLife();
+    await life.send("look it up");
+    const call = { type: "tool_call", call: { type: "tool_call", call_id: "call-1", name: "look", arguments: "{}" } } as const;
+    await life.say({ type: "text", text: "I look." });
+    await life.say(call, { type: "finish", finish: "tool_calls", usage: null });
+    const results = [{ execution_id: null, call_id: "call-1", output: "found", is_error: false }];
+    await life.service.toolResults(CALLER, { results, idempotency: null });
+    await settle();
+    expect(life.asked).toBe("tt");
+    // The disk was full when the frame of the second call was to be stored.
+    expect(life.sql.all("DELETE FROM frames WHERE lines LIKE '%turn.resumed%' RETURNING first").length).toBeGreaterThan(0);
+
+    const next = new Life(life.sql, "life-2");
+    next.runtime.wake();
+    await settle();
+    await next.answer("found it");
+
+    const items = await next.service.items(CALLER, { after: null, limit: 10, order: "asc" });
+    expect(next.runtime.state.last_turn?.status).toBe("completed");
+    const shown = items.ok ? items.value.data.map(({ role, incomplete }) => `${role}${incomplete ? ", cut off" : ""}`) : [];
+    expect(shown).toEqual(["user", "assistant", "tool", "assistant"]);
+  });
+});
+
 const readLedger = (life: Life) => readEvents(life.sql, 0, Number.MAX_SAFE_INTEGER).filter((event) => event.type === "ModelCallFinished");
 
 describe("a model call that is cut short", () => {

@@ -7,7 +7,7 @@ import { type Scheduler, Scope } from "./scheduler";
 import type { Stats } from "./stats";
 import type { Violations } from "./violation";
 
-type Compactor = Pick<SessionApi, "leaseCompaction" | "recordCompaction">;
+type Compactor = Pick<SessionApi, "leaseCompaction" | "holdsLease" | "recordCompaction">;
 
 interface Deps {
   readonly scheduler: Scheduler;

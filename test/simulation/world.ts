@@ -171,6 +171,7 @@ export class World {
           if (leased.ok && leased.value.kind === "leased") this.model.leases.set(leased.value.part.request.messages, leased.value.token);
           return leased;
         },
+        holdsLease: (caller, lease) => this.call(scope, "holds lease", (service) => service.holdsLease(caller, lease)),
         // The worker does not learn of its second delivery.
         recordCompaction: async (caller, given) => {
           // A worker's own time may end at any chunk.

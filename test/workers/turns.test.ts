@@ -33,17 +33,22 @@ describe("sending a message", () => {
     expect(later?.body.messages.map((message) => message.content)).toEqual([readText(items[0]), "one", readText(items[2])]);
   });
 
-  it("a provider's failure ends the turn with its class, keeps the message, and retry answers it", async () => {
-    const chat = await newChat({ replies: [{ status: 402, error: { message: "a secret of the provider" } }, { text: "now" }] });
+  it("a provider's failure ends the turn with its class and words, keeps the message, and retry answers it", async () => {
+    const chat = await newChat({ replies: [{ status: 402, error: { message: "no credit left" } }, { text: "now" }] });
 
     const failed = await chat.send("hello");
 
     expect(failed.status).toBe(200);
-    const said = await failed.text();
-    expect(said).not.toContain("secret");
-    expect(JSON.parse(said)).toMatchObject({
+    const failure = {
+      kind: "quota",
+      status: 402,
+      detail: expect.any(String),
+      remedy: expect.stringContaining("retry the turn"),
+      reported: { message: "no credit left" },
+    };
+    expect(await failed.json()).toMatchObject({
       status: "failed",
-      failure: { kind: "quota", status: 402, detail: expect.any(String), remedy: expect.stringContaining("retry the turn") },
+      failure,
       output_text: "",
     });
     const retried = await readBody<TurnReport>(await chat.call("POST", "/retry"));

@@ -82,15 +82,17 @@ async function ask(
 ): Promise<SummaryAnswer> {
   const has = (text: string): boolean | null => (expect === null ? null : holds(normalize(text), expect));
   const in_summary = has(summary);
+  const isUnredacted = (): boolean => ports.writer.state.redacted.length === redacted.length;
   const request = { ...buildAskRequest(summary, question, spec), countedFor: countFor(key, ports.writer.state, ports.content) };
   for (let obtained = 0; ; obtained++) {
     const timeoutMs = Math.min(ANSWER_MS, deadline - ports.clock());
     // No time is left, or the session was erased: no call is made.
     if (timeoutMs <= 0 || ports.writer.state.lifecycle !== "open") return { ...NONE, in_summary };
-    if (ports.writer.state.redacted.length !== redacted.length) return { ...NONE, failure: "superseded", in_summary };
+    if (!isUnredacted()) return { ...NONE, failure: "superseded", in_summary };
     const need = toRequestNeed(request, ports.writer.state);
     const paid = ports.budgets.hold(need);
-    if (paid.kind === "held") return askPaid({ request, reservation: paid.reservation, timeoutMs, in_summary, has, key }, ports);
+    if (paid.kind === "held")
+      return askPaid({ request, reservation: paid.reservation, timeoutMs, mayRepeat: isUnredacted, in_summary, has, key }, ports);
     const failure = obtained < MOST_OBTAINED ? await obtain(need, ports) : "unavailable";
     if (failure) return { ...NONE, failure, in_summary };
   }
@@ -100,13 +102,14 @@ interface PaidQuestion {
   readonly request: ModelRequest;
   readonly reservation: number | null;
   readonly timeoutMs: number;
+  readonly mayRepeat: () => boolean;
   readonly in_summary: boolean | null;
   readonly has: (text: string) => boolean | null;
   readonly key: KeyId | undefined;
 }
 
-async function askPaid({ request, reservation, timeoutMs, in_summary, has, key }: PaidQuestion, ports: AskPorts): Promise<SummaryAnswer> {
-  const outcome = await summarize(reservation === null ? request : { ...request, reservation }, { timeoutMs }, ports);
+async function askPaid({ request, reservation, in_summary, has, key, ...options }: PaidQuestion, ports: AskPorts): Promise<SummaryAnswer> {
+  const outcome = await summarize(reservation === null ? request : { ...request, reservation }, options, ports);
   ports.writer.execute({
     type: "RecordAnswer",
     at: ports.clock(),

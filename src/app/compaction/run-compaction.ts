@@ -12,7 +12,7 @@ import type { SessionApi, SummaryOutcome } from "../session-api";
 import { type SummarizePorts, summarize, waitAfter } from "./summarize";
 
 interface ConsumerPorts extends SummarizePorts {
-  readonly session: Pick<SessionApi, "leaseCompaction" | "recordCompaction">;
+  readonly session: Pick<SessionApi, "leaseCompaction" | "holdsLease" | "recordCompaction">;
   /** True while the tenant is suspended. Then no further part is asked for. */
   readonly isSuspended: () => Promise<boolean>;
   /** A random number from 0 to below 1, for the wait before a retry. */
@@ -60,11 +60,16 @@ interface Work {
 /** Summarises the parts of one lease, while there is time for another part. Returns the failed outcome when one more attempt is allowed. */
 async function workOff(job: CompactionJob, { lease, until }: Work, ports: ConsumerPorts): Promise<SummaryOutcome | "later" | null> {
   let { part, timeoutMs } = lease;
+  const held = { compaction: job.compaction, token: lease.token };
+  const mayRepeat = async (): Promise<boolean> => {
+    const holds = await ports.session.holdsLease(job, held).catch(() => null);
+    return holds?.ok === true && holds.value;
+  };
   for (;;) {
-    const outcome = await summarize(part.request, { timeoutMs }, ports);
+    const outcome = await summarize(part.request, { timeoutMs, mayRepeat }, ports);
     if (!outcome.ok) ports.log.warn("summary_failed", { session: job.session, compaction: job.compaction, failure: outcome.failure });
     const leaves = ports.clock() + timeoutMs >= until && { leaves: true as const };
-    const result = { compaction: job.compaction, token: lease.token, outcome, part: part.part, next: part.next, ...leaves };
+    const result = { ...held, outcome, part: part.part, next: part.next, ...leaves };
     const recorded = await ports.session.recordCompaction(job, result);
     if (!recorded.ok) return null;
     const { value } = recorded;

@@ -28,6 +28,8 @@ interface SummarizeOptions {
   readonly timeoutMs: number;
   /** Ends the call early, because the turn that waits for it was stopped. */
   readonly signal?: AbortSignal;
+  /** Whether the request may be sent again after a refusal: its result is still wanted, and nothing that it holds was redacted meanwhile. */
+  readonly mayRepeat: () => boolean | Promise<boolean>;
 }
 
 /** The most UTF-16 units of a summary: many times what any policy's cap allows. */
@@ -70,7 +72,7 @@ export async function summarize(request: ModelRequest, options: SummarizeOptions
     const lesson: Quirks | null = refusal && toLesson(asked.model, refusal);
     if (lesson) learned = { ...(learned ?? {}), ...lesson };
     const isOver = !lesson || lesson.max_request_bytes !== undefined || lessons === MOST_LESSONS;
-    if (isOver || options.signal?.aborted) return learned ? { ...outcome, lesson: learned } : outcome;
+    if (isOver || options.signal?.aborted || !(await options.mayRepeat())) return learned ? { ...outcome, lesson: learned } : outcome;
   }
 }
 
@@ -80,7 +82,11 @@ interface Once {
   readonly refusal: SentFailure | null;
 }
 
-async function summarizeOnce(request: ModelRequest, { timeoutMs, signal }: SummarizeOptions, ports: SummarizePorts): Promise<Once> {
+async function summarizeOnce(
+  request: ModelRequest,
+  { timeoutMs, signal }: Omit<SummarizeOptions, "mayRepeat">,
+  ports: SummarizePorts,
+): Promise<Once> {
   const abort = new AbortController();
   const stop = (): void => abort.abort();
   signal?.addEventListener("abort", stop, { once: true });

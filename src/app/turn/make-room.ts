@@ -18,7 +18,7 @@ import type { CompactionId } from "../../domain/ids";
 import type { SessionState } from "../../domain/state";
 import type { Result } from "../../lib/result";
 import { applyDeferredResults, type DeferredResultPorts } from "../compaction/apply-deferred";
-import { applyCompactionResult, type WaitingTurn } from "../compaction/apply-result";
+import { applyCompactionResult, isCurrentLease, type WaitingTurn } from "../compaction/apply-result";
 import { failUnpaid, leaseCompaction } from "../compaction/lease-compaction";
 import { type CompactionPorts, planSession, summarizes } from "../compaction/plan-session";
 import { buildFallbackInTurn } from "../compaction/record-failure";
@@ -284,10 +284,11 @@ interface Work {
 async function workOff(live: LiveTurn, work: Work, ports: RoomPorts): Promise<SummaryOutcome | "unpaid" | null> {
   const { candidates, id, leased, deadline } = work;
   const lease = { compaction: id, token: leased.token };
+  const mayRepeat = (): boolean => isCurrent(live, ports) && isCurrentLease(lease, ports.writer.state);
   let { part, timeoutMs } = leased;
   for (;;) {
     const left = Math.min(timeoutMs, deadline - ports.clock());
-    const outcome = await summarize(part.request, { timeoutMs: left, signal: live.abort.signal }, ports);
+    const outcome = await summarize(part.request, { timeoutMs: left, signal: live.abort.signal, mayRepeat }, ports);
     await yieldOnLongView(ports);
     // The turn is over, so nothing waits for this summary.
     if (!isCurrent(live, ports)) {

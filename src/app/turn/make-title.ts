@@ -45,13 +45,14 @@ export async function makeTitle(ports: TitlePorts, signal: AbortSignal): Promise
   if (!request) return;
   const { title_tries: tries, redacted } = writer.state;
   noteTitle(request, ports);
-  const outcome = await summarize(request, { timeoutMs: TITLE_TIMEOUT_MS, signal }, ports);
+  const isUnredacted = (): boolean => writer.state.redacted.length === redacted.length;
+  const outcome = await summarize(request, { timeoutMs: TITLE_TIMEOUT_MS, signal, mayRepeat: isUnredacted }, ports);
   const text = outcome.ok && outcome.finish === "stop" ? parseTitle(outcome.text) : null;
   if (text === null) log.warn("title_failed", { failure: outcome.ok ? "no_title" : outcome.failure });
   const { ref, bodies } = buildTextBody(text, ids);
   // Discard the title when a user set one meanwhile, or when a message was redacted since, because the title may quote it. Its text is then
   // not stored.
-  const wanted = writer.state.settings.title === null && writer.state.redacted.length === redacted.length;
+  const wanted = writer.state.settings.title === null && isUnredacted();
   const command = { type: "RecordTitle", at: clock(), call: toCall(outcome, writer.state), title: wanted ? ref : null, tries } as const;
   writer.execute(command, wanted ? bodies : []);
 }

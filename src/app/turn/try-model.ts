@@ -207,11 +207,13 @@ function learn(refusal: SentFailure, one: OneModel, { lessons, content, writer }
  * Renders the conversation in the plainest way, where the provider may have refused the usual one because of its history. False when that
  * would send the same.
  */
-async function makePlainer(refusal: SentFailure, one: OneModel, { content, model }: RoomPorts): Promise<boolean> {
+async function makePlainer(refusal: SentFailure, one: OneModel, { content, model, lessons }: RoomPorts): Promise<boolean> {
   if (one.plain || !mayBeHistory(refusal)) return false;
+  // The refusal may have taught something that alone was no reason to ask again.
+  const spec = withQuirks(one.spec, lessons.find(one.spec.id));
   const asking = { maxOutput: one.asked, reservation: null };
   const [usual, plain] = await Promise.all(
-    [false, true].map((isPlain) => model.render(buildFittedRequest(content, one.spec, { ...asking, plain: isPlain }).request)),
+    [false, true].map((isPlain) => model.render(buildFittedRequest(content, spec, { ...asking, plain: isPlain }).request)),
   );
   one.plain = usual?.body !== plain?.body;
   return one.plain;

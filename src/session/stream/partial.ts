@@ -13,8 +13,16 @@ interface PartialReply {
   readonly parts: readonly Part[];
 }
 
-/** Null when nothing was stored since the call began. */
+/**
+ * Null when nothing was stored since the call began. Frames that a failed write lost may have been those at which it began: what is found
+ * then is a reply that is recorded already.
+ */
 export function readPartial(sql: Sql, turn: TurnId): PartialReply | null {
+  const said = readNewest(sql, turn);
+  return said && sql.all("SELECT 1 AS one FROM bodies WHERE id = ? LIMIT 1", said.id).length === 0 ? said : null;
+}
+
+function readNewest(sql: Sql, turn: TurnId): PartialReply | null {
   const lines: FrameLine[] = [];
   let before = Number.MAX_SAFE_INTEGER;
   for (;;) {

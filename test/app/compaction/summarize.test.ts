@@ -19,7 +19,7 @@ function summarizeAs(...chunks: ModelStreamPart[]) {
     render: async () => ({ url: "", body: "" }),
   };
   const log = { info() {}, warn() {}, error() {} };
-  return summarize(modelRequest(), { timeoutMs: 1_000 }, { model, clock: now, schedule, log });
+  return summarize(modelRequest(), { timeoutMs: 1_000, mayRepeat: () => true }, { model, clock: now, schedule, log });
 }
 
 describe("an answer that holds a tool call ends as one, whatever the provider says, and is no summary", () => {
