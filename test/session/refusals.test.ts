@@ -38,9 +38,9 @@ describe("a refused parameter", () => {
 
   test("is in what is shown while the registry is out of reach", async () => {
     const life = await asking();
+    life.models = { resolve: () => Promise.reject(new Error("away")) };
     await life.say(refusal({ refused: "stream_options" }));
     await life.answer("yes");
-    life.models = { resolve: () => Promise.reject(new Error("away")) };
     const shown = await life.service.context(CALLER, { content: null });
     expect(shown).toMatchObject({ ok: true, value: { request: { body: expect.stringContaining('"stream_options":false') } } });
   });
