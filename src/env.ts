@@ -7,7 +7,7 @@ import type { DeploymentApi } from "./app/deployment-api";
 import type { DeploymentKeys } from "./app/key-source";
 import type { ModelOverride } from "./app/model-entry";
 import type { WholeTenantApi } from "./app/whole-tenant-api";
-import { addressFault, fillEndpoint, MODEL_NAME, MODEL_NAME_RULE, modelFigures, PROVIDERS, toFigures } from "./context/model-input";
+import { addressFault, MODEL_NAME, MODEL_NAME_RULE, modelFigures, PROVIDERS, toAddress, toFigures } from "./context/model-input";
 import { endpointSchema } from "./context/model-quirks";
 import { parsePolicyConfig } from "./context/policy-check";
 import { DEFAULT_POLICY } from "./context/presets";
@@ -67,9 +67,7 @@ const deploymentModel = z
     if (fault) context.addIssue({ code: "custom", path: fault.field.split("."), message: fault.detail });
   })
   .transform(({ upstream_id, endpoint, ...said }): ModelOverride => {
-    const filled = fillEndpoint({ ...said, endpoint });
-    if (!filled) throw new TypeError("The configuration names no provider.");
-    return { ...filled, upstream_id, ...toFigures(said), ...(endpoint && { endpoint }) };
+    return { ...toAddress({ ...said, endpoint }), upstream_id, ...toFigures(said), ...(endpoint && { endpoint }) };
   });
 
 /** A variable that is set to an empty string counts as unset. */

@@ -70,7 +70,7 @@ export const toPaddedRatio = (state: SessionState, model: string): number => toS
 interface Counted {
   /** Tokens by which the fixed part's estimate exceeds the most that it can weigh. */
   readonly tokens: number;
-  /** The same for the upper bound of its estimate. */
+  /** Tokens by which the upper bound of that estimate exceeds it. */
   readonly padded: number;
 }
 

@@ -172,7 +172,7 @@ interface WorkedOut {
   readonly rungs: () => readonly Rung[];
   /** Upper bound of the tokens that stay after every rung. Only the fixed part of them may have been counted. */
   readonly floor: number;
-  /** The same without padding. */
+  /** Likely tokens that stay after every rung: the floor without padding. */
   readonly likely: number;
   readonly report: (limit: number) => FitReport;
 }

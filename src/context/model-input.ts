@@ -99,12 +99,20 @@ export function toFigures({ context_window, max_output, capabilities, ratio, pri
 const toPrices = ({ input, output, cached = input, cache_write = input }: z.infer<typeof pricesSchema>): Prices =>
   toPerToken({ input, output, cached, cache_write });
 
+interface FilledAddress {
+  readonly provider: Provider;
+  readonly base_url: string | null;
+}
+
+/** The provider and address of a model that `addressFault` has found nothing wrong with. */
+export function toAddress(named: NamedAddress): FilledAddress {
+  const filled = fillEndpoint(named);
+  if (!filled) throw new TypeError("The model has no provider.");
+  return filled;
+}
+
 /** The provider and address of a model: what was named, or else its endpoint's. Null: neither names the provider. */
-export function fillEndpoint({
-  provider,
-  base_url,
-  endpoint,
-}: NamedAddress): { readonly provider: Provider; readonly base_url: string | null } | null {
+export function fillEndpoint({ provider, base_url, endpoint }: NamedAddress): FilledAddress | null {
   const known = findEndpoint(endpoint);
   const named = provider ?? known?.provider;
   const address = base_url || (known && provider === undefined && !known.base_url?.includes("{") ? known.base_url : null);

@@ -67,7 +67,7 @@ export const USUAL: AllQuirks = {
 
 interface Family {
   readonly name: string;
-  /** Of the provider's name for a model, behind the last slash. */
+  /** Matches the provider's name for a model, behind the last slash. */
   readonly pattern: RegExp;
   readonly quirks: Quirks;
   /** The source of the rule. */
@@ -139,7 +139,7 @@ export interface Endpoint {
   readonly provider: "openai" | "openai-compatible";
   /** Null: the provider's own. `{…}` stands for what the account or the server names. */
   readonly base_url: string | null;
-  /** Of the base URL's host, where the endpoint has one of its own. */
+  /** Matches the host of the base URL. Null: the endpoint has no host of its own. */
   readonly host: RegExp | null;
   readonly quirks: Quirks;
 }
@@ -165,15 +165,9 @@ export const ENDPOINTS: readonly Endpoint[] = [
     return_reasoning: true,
     max_request_bytes: 2_097_152,
   }),
-  at(
-    "qwen",
-    "Qwen (Alibaba Cloud)",
-    "https://dashscope-intl.aliyuncs.com/compatible-mode/v1",
-    /(?:^|\.)?dashscope[a-z-]*\.aliyuncs\.com$/,
-    {
-      system: "first",
-    },
-  ),
+  at("qwen", "Qwen (Alibaba Cloud)", "https://dashscope-intl.aliyuncs.com/compatible-mode/v1", /dashscope[a-z-]*\.aliyuncs\.com$/, {
+    system: "first",
+  }),
   at("mistral", "Mistral", "https://api.mistral.ai/v1", /(?:^|\.)mistral\.ai$/, { call_ids: "nine_characters", stream_options: false }),
   at("groq", "Groq", "https://api.groq.com/openai/v1", /(?:^|\.)groq\.com$/),
   at("xai", "xAI", "https://api.x.ai/v1", /(?:^|\.)x\.ai$/),
@@ -194,7 +188,6 @@ export const ENDPOINTS: readonly Endpoint[] = [
   at("litellm", "LiteLLM", "http://localhost:4000/v1", null),
 ];
 
-export const ENDPOINT_IDS = ENDPOINTS.map(({ id }) => id);
 export const findEndpoint = (id: EndpointId | undefined): Endpoint | null => ENDPOINTS.find((endpoint) => endpoint.id === id) ?? null;
 
 /** Reads stored quirks. What this build does not know is left out. */

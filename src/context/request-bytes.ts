@@ -14,13 +14,14 @@ import { estimateTokens } from "./tokens";
 
 /** The share of those bytes that content may take. The rest is for what frames it. */
 const CONTENT_SHARE = 7 / 8;
-export const MAX_CONTENT_BYTES = MAX_REQUEST_BYTES * CONTENT_SHARE;
 
 /** The most bytes of content of a request to one model: its endpoint may take less than any request may have. */
 export const toContentBytes = ({ bytes = MAX_REQUEST_BYTES }: { readonly bytes?: number }): number => Math.floor(bytes * CONTENT_SHARE);
+export const MAX_CONTENT_BYTES = toContentBytes({});
 
 /** Maximum total weight of texts by `weighText` that keeps a request within the bound in bytes as well. */
 export const toMaxWeight = (limits: { readonly bytes?: number }): number => toContentBytes(limits) / BYTES_PER_TOKEN;
+
 /** Upper bound of a token's bytes, with rare exceptions. */
 export const BYTES_PER_TOKEN = 8;
 /** Maximum bytes that a wire format adds around an item. */

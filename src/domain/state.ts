@@ -250,7 +250,7 @@ export const initialState: SessionState = {
 export const fixedTokens = (state: SessionState): number =>
   weighFixed(state).tokens + (isRecallOffered(state) ? recallToolTokens(state) : 0);
 
-/** The same without `memory_query`: raw estimate and bytes. */
+/** Raw estimate and bytes of what no compaction removes, `memory_query` aside. */
 export function weighFixed(state: SessionState): { readonly tokens: number; readonly bytes: number } {
   let [tokens, bytes] = [0, 0];
   for (const text of [askedSystem(state), offeredTools(state), ...state.pins, ...generationTexts(state)]) {

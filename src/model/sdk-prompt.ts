@@ -111,7 +111,7 @@ const toPlainRules = (rules: PromptRules): PromptRules => ({
   joinsUsers: true,
 });
 
-/** What stands before the user's last message, in words: no metadata, no thinking, no media. */
+/** The messages before the user's last one in words alone: without metadata, thinking and media. */
 function toPlainRequest(request: ModelRequest): ModelRequest {
   const last = request.messages.findLastIndex(({ role }) => role === "user");
   const messages = request.messages.map((message, index) =>

@@ -52,9 +52,14 @@ export function toRows({ tenant, settings, models }: TenantChange): { readonly t
 
 /** Leaves out prices that come from the package and quirks that were learned: the rows must be the same whenever they are written. */
 function toModelRow(model: ModelEntry): Row {
-  const { prices: _ofThePackage, quirks: _withLearned, ...unpriced } = model;
+  const { prices, quirks: _withLearned, ...unpriced } = model;
   const said = model.known_quirks.filter(({ source }) => source === model.source).map(({ quirk, value }) => [quirk, value]);
-  const configured = { ...unpriced, ...(said.length > 0 && { quirks: Object.fromEntries(said) as Quirks }) };
+  const isPriced = prices !== undefined && model.figures.prices !== "prices_package";
+  const configured = {
+    ...unpriced,
+    ...(said.length > 0 && { quirks: Object.fromEntries(said) as Quirks }),
+    ...(isPriced && { prices }),
+  };
   return {
     provider_id: model.provider,
     id: model.id,
@@ -64,7 +69,7 @@ function toModelRow(model: ModelEntry): Row {
     base_url: model.base_url,
     max_output: model.max_output,
     context_window_size: model.context_window,
-    ...toModelColumns(model.figures.prices === "prices_package" || !model.prices ? configured : { ...configured, prices: model.prices }),
+    ...toModelColumns(configured),
   };
 }
 

@@ -145,3 +145,18 @@ describe.each(PROVIDERS_UNDER_TEST)("stored files for $name", (provider) => {
     expect(set.reads).toBe(1);
   });
 });
+
+it("stored images of an endpoint go as its quirk says, however small: by a signed address, or inside the request", async () => {
+  const provider = PROVIDERS_UNDER_TEST.find(({ name }) => name === "openai-compatible");
+  if (!provider) throw new Error("there is no such provider");
+  const bench = await openBench(provider);
+  const render = async (images: "url" | "data", part: StoredMedia) => {
+    const request = requestTo(bench, { model: { ...bench.spec, quirks: { images } }, messages: [user(part)] });
+    return (await withFiles(bench.model, createReader().reader).render(request)).body;
+  };
+  const byAddress = await render("url", picturePart);
+  expect([byAddress.includes("iVAA/w=="), byAddress.includes(`${ORIGIN}/v1/files/${picture}/content?signature=`)]).toEqual([false, true]);
+  expect(await render("data", picturePart)).toContain("iVAA/w==");
+  expect(await render("data", large)).toContain("[file: ada.png");
+  await bench.standIn.close();
+});

@@ -1,8 +1,7 @@
 /** Judges results that background workers brought while they could not take effect, each of them once. */
 
 import type { CompactionResult } from "../session-api";
-import { applyCompactionResult, isCurrentLease, type WaitingTurn } from "./apply-result";
-import type { LeasePorts } from "./lease-compaction";
+import { applyCompactionResult, isCurrentLease, type ResultPorts, type WaitingTurn } from "./apply-result";
 import type { SummarizerCandidates } from "./summarizers";
 
 export interface DeferredResults {
@@ -12,7 +11,7 @@ export interface DeferredResults {
   arrival(ms: number): Promise<void>;
 }
 
-export interface DeferredResultPorts extends LeasePorts {
+export interface DeferredResultPorts extends ResultPorts {
   readonly held: DeferredResults;
 }
 

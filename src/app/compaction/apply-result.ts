@@ -18,6 +18,7 @@ import type { NextChunk } from "../chunk-request";
 import { buildTextBody } from "../request/build-items";
 import { toSummarizerReceipt } from "../request/build-request";
 import type { ApplyOutcome, CompactionResult, SummaryOutcome } from "../session-api";
+import type { SessionPorts } from "../session-ports";
 import { changeFromSummary } from "./change-from-summary";
 import { type LeasePorts, leaseUntil, payForChunk, withReservation } from "./lease-compaction";
 import { collectTouchedFiles } from "./note-change";
@@ -36,6 +37,8 @@ interface ResultToApply extends CompactionResult {
   readonly inside: WaitingTurn | null;
 }
 
+export type ResultPorts = LeasePorts & Pick<SessionPorts, "lessons">;
+
 type Accepted = Extract<SummaryOutcome, { ok: true }>;
 
 /** Whether the result belongs to the newest lease. Any other result changes nothing. */
@@ -45,7 +48,7 @@ export const isCurrentLease = (
 ): boolean => requested?.id === compaction && lease?.token === token;
 
 /** Judges a result. A call whose result is not used is still recorded in the ledger. `candidates` null: the session's model is gone. */
-export function applyCompactionResult(result: ResultToApply, candidates: SummarizerCandidates | null, ports: LeasePorts): ApplyOutcome {
+export function applyCompactionResult(result: ResultToApply, candidates: SummarizerCandidates | null, ports: ResultPorts): ApplyOutcome {
   const { writer, clock } = ports;
   const { model, lesson } = result.outcome;
   if (lesson) ports.lessons.note(model, lesson);

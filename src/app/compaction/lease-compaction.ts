@@ -34,8 +34,7 @@ interface Leasing {
   readonly inline: InlineWork | null;
 }
 
-export type LeasePorts = CompactionPorts &
-  Pick<SessionPorts, "lessons"> & { readonly budgets: Pick<SessionPorts["budgets"], "applies" | "hold" | "release"> };
+export type LeasePorts = CompactionPorts & { readonly budgets: Pick<SessionPorts["budgets"], "applies" | "hold" | "release"> };
 
 /** The call is not paid: what it needs must be obtained first. Nothing was changed. */
 interface Unpaid {
@@ -80,12 +79,9 @@ const UNPAID: Pick<SessionPorts["budgets"], "applies" | "hold" | "release"> = {
   release: () => {},
 };
 
-/** What is only measured teaches nothing. */
-const NO_LESSONS: LeasePorts["lessons"] = { note: () => {}, find: () => null };
-
 /** What the next call of a compaction may use. Null: it asks no model. It may end the compaction: run it in a transaction that is undone. */
 export function measureNextCall(compaction: CompactionId, candidates: SummarizerCandidates, ports: CompactionPorts): CallNeed | null {
-  const leased = leaseCompaction(compaction, candidates, { ...ports, budgets: UNPAID, lessons: NO_LESSONS });
+  const leased = leaseCompaction(compaction, candidates, { ...ports, budgets: UNPAID });
   return leased.kind === "unpaid" ? leased.need : null;
 }
 

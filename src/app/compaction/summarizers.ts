@@ -5,7 +5,7 @@
 
 import { PADDING, toRequestLimit } from "../../context/budget";
 import { INSTRUCTION_TOKENS } from "../../context/economy";
-import { type Quirks, withQuirks } from "../../context/model-quirks";
+import { withQuirks } from "../../context/model-quirks";
 import type { Policy } from "../../context/policy";
 import { toSummaryCap } from "../../context/proposal";
 import { CAP_TOLERANCE } from "../../context/summary-check";
@@ -17,7 +17,7 @@ import type { SessionState } from "../../domain/state";
 import type { ModelSpec } from "../ports";
 import { toAssumedLimits } from "../request/build-request";
 import { type ResolvePorts, resolveModel } from "../request/resolve-model";
-import type { SessionPorts } from "../session-ports";
+import type { Lessons, SessionPorts } from "../session-ports";
 import { policyUnderWay } from "./plan-session";
 
 /** The session's model, for which the view is planned, and the summarisers: at least one. */
@@ -44,13 +44,9 @@ export async function resolveSummarizerCandidates(
   return first ? { spec, summarizers: [first, ...others] } : toOwnModelCandidates(spec);
 }
 
-/** The candidates with what a refusal taught about one of them. */
-export function withLesson(
-  { spec, summarizers: [first, ...others] }: SummarizerCandidates,
-  model: string,
-  lesson: Quirks,
-): SummarizerCandidates {
-  const apply = (known: ModelSpec): ModelSpec => (known.id === model ? withQuirks(known, lesson) : known);
+/** The candidates with what refusals have taught about them since they were looked up. */
+export function withLessons({ spec, summarizers: [first, ...others] }: SummarizerCandidates, lessons: Lessons): SummarizerCandidates {
+  const apply = (known: ModelSpec): ModelSpec => withQuirks(known, lessons.find(known.id));
   return { spec: apply(spec), summarizers: [apply(first), ...others.map(apply)] };
 }
 

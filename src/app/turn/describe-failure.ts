@@ -13,7 +13,7 @@ const details: Readonly<Record<TurnFailureKind, string>> = {
   invalid_param: "The provider refused a parameter of the request.",
   auth: "The provider refused the model's API key.",
   not_found: "The provider has no model of this name, or nothing at this address.",
-  region: "The provider serves nobody from where this deployment runs.",
+  region: "The provider does not serve the place where this deployment runs.",
   rate_limit: "A rate limit was reached: the provider's, or the tenant's own of model calls a minute.",
   quota: "The provider's quota is used up.",
   unavailable: "The provider could not be reached, or failed.",

@@ -24,7 +24,7 @@ import { type CompactionPorts, planSession, summarizes } from "../compaction/pla
 import { buildFallbackInTurn } from "../compaction/record-failure";
 import { releaseLease } from "../compaction/release-lease";
 import { summarize, waitAfter } from "../compaction/summarize";
-import { resolveSummarizerCandidates, type SummarizerCandidates, withLesson } from "../compaction/summarizers";
+import { resolveSummarizerCandidates, type SummarizerCandidates, withLessons } from "../compaction/summarizers";
 import type { ModelSpec } from "../ports";
 import { applyRungs, fitRequest, toAssumedLimits, toModelLimits } from "../request/build-request";
 import { MOST_OBTAINED } from "../request/call-need";
@@ -208,7 +208,7 @@ export async function compactInline(live: LiveTurn, inline: Inline, ports: RoomP
     if (!leased) break;
     const failed = await workOff(live, { candidates, id, leased, deadline }, ports);
     if (!failed) break;
-    if (failed !== "unpaid" && failed.lesson) candidates = withLesson(candidates, failed.model, failed.lesson);
+    if (failed !== "unpaid" && failed.lesson) candidates = withLessons(candidates, ports.lessons);
     if (failed !== "unpaid") await waitAfter(failed, { budget, most: deadline - clock(), signal: live.abort.signal }, ports);
   }
   if (!isOver() && inline.trigger === "overflow") dropInline(inline, ports);

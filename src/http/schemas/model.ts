@@ -9,6 +9,7 @@ import {
   modelFigures,
   PROVIDERS,
   takesKey,
+  toAddress,
   toFigures,
 } from "../../context/model-input";
 import { endpointSchema } from "../../context/model-quirks";
@@ -59,9 +60,8 @@ export function refuseModelUrl(text: string, allowPrivate: boolean): string | nu
 /** Stores only what the client said. What is known of the model's name is looked up whenever it is needed. */
 export function toOverride(input: z.infer<typeof modelInput>, id: string): ModelOverride {
   const { upstream_id = id, credential, endpoint, ...said } = input;
-  const filled = fillEndpoint({ ...said, endpoint });
-  if (!filled) throw new TypeError("The input names no provider.");
-  return { ...filled, upstream_id, ...toFigures(said), ...(endpoint && { endpoint }), ...(credential !== undefined && { credential }) };
+  const named = { ...(endpoint && { endpoint }), ...(credential !== undefined && { credential }) };
+  return { ...toAddress({ ...said, endpoint }), upstream_id, ...toFigures(said), ...named };
 }
 
 const UNKNOWN_WINDOW =

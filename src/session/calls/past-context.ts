@@ -1,6 +1,6 @@
 /** Shows the request of a past turn. The code that sends requests builds it again, and its digest is compared with the recorded one. */
 import { toModelSpec } from "../../app/asked-model";
-import { buildRequest } from "../../app/request/build-request";
+import { buildFittedRequest } from "../../app/request/build-request";
 import { readSessionPolicy } from "../../app/request/session-policy";
 import type * as api from "../../app/session-api";
 import { shownAddress } from "../../app/shown-address";
@@ -20,14 +20,11 @@ export async function showPast(
   if (!found.ok) return found;
   const past = found.value;
   const { call, state, n, calls } = past;
-  const { at, max_output, model, plain } = call.asked;
+  const { at, max_output: maxOutput, model, plain = false } = call.asked;
   const spec = toModelSpec(call.model, model, call.ratio);
   if (!spec) return err({ code: "request_unknown", model: call.model });
-  const request = await session.deps.model.render({
-    ...buildRequest(past.content, spec, max_output),
-    ...(plain && { plain }),
-    at,
-  });
+  const built = buildFittedRequest(past.content, spec, { maxOutput, reservation: null, plain });
+  const request = await session.deps.model.render({ ...built.request, at });
   const characters = request.body.length;
   if (characters > MAX_SHOWN_CHARS) return err({ code: "context_too_large", characters, limit: MAX_SHOWN_CHARS });
   return ok({

@@ -3,7 +3,7 @@ import { type ModelColumns, toModelColumns } from "../../app/model-columns";
 import type { ModelOverride } from "../../app/model-entry";
 import type { Prices } from "../../context/economy";
 import { type ModelCapabilities, PROVIDERS } from "../../context/model-input";
-import { ENDPOINT_IDS, toQuirks } from "../../context/model-quirks";
+import { endpointSchema, toQuirks } from "../../context/model-quirks";
 import { toPerToken } from "../../context/price-units";
 import type { SqlValue } from "../../lib/sql-row";
 
@@ -56,7 +56,7 @@ export function toSaid(row: ModelRow): ModelOverride | null {
   const provider = PROVIDERS.find((known) => known === row.provider);
   if (!provider) return null;
   const prices = toPrices(row);
-  const endpoint = ENDPOINT_IDS.find((known) => known === row.endpoint);
+  const endpoint = endpointSchema.options.find((known) => known === row.endpoint);
   return {
     provider,
     upstream_id: row.upstream_id,
