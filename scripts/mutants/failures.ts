@@ -100,6 +100,22 @@ export const failures: readonly Mutant[] = [
     tests: ["test/session/refusals.test.ts"],
   },
   {
+    name: "each wake pays one refused call for a history that was refused",
+    breaks: "what a refusal of the history taught is in the state, until a summary replaces what was refused",
+    file: "src/domain/evolve-turn.ts",
+    find: "{ ...state, plain: [...plain, model] } : state;",
+    replace: "{ ...state } : state;",
+    tests: ["test/session/refusals.test.ts"],
+  },
+  {
+    name: "a plainer rendering outlives what was refused",
+    breaks: "after a summary the usual rendering is tried again",
+    file: "src/domain/evolve-compaction.ts",
+    find: "plain && !isSummarized(event) ? { plain } : {};",
+    replace: "plain ? { plain } : {};",
+    tests: ["test/session/refusals.test.ts"],
+  },
+  {
     name: "a body that a proxy refuses is not made smaller",
     breaks: "413 of a proxy is an overflow in bytes",
     file: "src/app/turn/make-room.ts",

@@ -62,7 +62,7 @@ rendering**:
 - all instructions in one message in front, ids of nine characters, no two messages of one role in a row;
 - before the last message of the user no thinking, no metadata of a provider, and images in words. What a model signed stays while its turn runs.
 
-Nothing is compacted for it. A model that took the plain rendering gets it for the rest of the object's life.
+Nothing is compacted for it. A model that took the plain rendering gets it in this session until a summary replaces what was refused.
 
 A named setting of the client, a key, an unknown model, a filter and a region are never answered in this way.
 

@@ -119,8 +119,6 @@ export interface SessionPorts {
   /** Reply lengths that models were found to accept. */
   readonly replyCaps: ReplyCaps;
   readonly lessons: Lessons;
-  /** The models whose providers refused the usual rendering of the conversation and took a plainer one, by id. */
-  readonly plainModels: Set<string>;
   /** SHA-256, hexadecimal. */
   readonly digest: (text: string) => Promise<string>;
   readonly log: Log;

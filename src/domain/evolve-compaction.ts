@@ -125,7 +125,7 @@ function attemptsAfter({ requested, lease }: CompactionState, { failure }: Event
 }
 
 /** Applies an epoch change. It ends any compaction under way, because that was planned on the old epoch. */
-function changeEpoch(state: SessionState, event: EventOf<"EpochChanged">): SessionState {
+function changeEpoch({ plain, ...state }: SessionState, event: EventOf<"EpochChanged">): SessionState {
   const shown = event.ops.reduce(applyOp, { ...state.view, epoch: event.epoch, signed_from: openTurnFrom(state) });
   const view = toWeighedView(shown);
   const compaction: Partial<CompactionState> = {
@@ -139,7 +139,8 @@ function changeEpoch(state: SessionState, event: EventOf<"EpochChanged">): Sessi
     ...(isSummarized(event) ? judge(state, event, view) : {}),
     ...(event.ops.some((op) => op.op === "revert") ? { quiet_until: Math.ceil(view.tokens * GROWTH_RATIO) } : {}),
   };
-  return withCompaction({ ...state, view, anchor: anchorAfter(state, event) }, compaction);
+  const stillPlain = plain && !isSummarized(event) ? { plain } : {};
+  return withCompaction({ ...state, ...stillPlain, view, anchor: anchorAfter(state, event) }, compaction);
 }
 
 /**

@@ -1,7 +1,7 @@
 /** How a turn's events change the state. */
 import { appendItems } from "./append-items";
 import { toRanges, withRange } from "./branch";
-import { addToTotals } from "./call-totals";
+import { addToTotals, FINISHED_OUTCOMES } from "./call-totals";
 import { addToSpend } from "./compaction-spend";
 import type { EventOf, LastTurn, TurnChoices, TurnEvent } from "./events";
 import type { Evolvers } from "./evolver";
@@ -24,7 +24,7 @@ import { toWeighedView } from "./view";
 
 export const turnEvolvers: Evolvers<TurnEvent["type"]> = {
   TurnStarted: startTurn,
-  ModelCallFinished: finishCall,
+  ModelCallFinished: (state, event) => notePlain(finishCall(state, event), event),
   AssistantReplied: (state, { item }) => appendItems(withReply(state, item), [item]),
   ToolCalled: openCall,
   ToolResultRecorded: closeCall,
@@ -71,6 +71,12 @@ function withoutCutOffReply(state: SessionState): SessionState {
 export function cutOffReply(items: readonly ItemMeta[]): readonly ItemMeta[] {
   const finished = items.findLastIndex((item) => !item.incomplete);
   return items.slice(finished + 1);
+}
+
+function notePlain(state: SessionState, { asked, model, outcome }: EventOf<"ModelCallFinished">): SessionState {
+  const { plain = [] } = state;
+  const isTaken = asked?.plain === true && FINISHED_OUTCOMES.includes(outcome);
+  return isTaken && !plain.includes(model) ? { ...state, plain: [...plain, model] } : state;
 }
 
 function finishCall(state: SessionState, event: EventOf<"ModelCallFinished">): SessionState {

@@ -16,7 +16,7 @@ import type { SessionSchedule } from "./schedule-events";
 import { askedSystem, generationTexts } from "./turn-choices";
 
 /** Each snapshot stores this number, and a snapshot with another number is ignored. Raise it with any change of shape or meaning below. */
-export const STATE_VERSION = 2;
+export const STATE_VERSION = 3;
 
 export interface OpenCall {
   readonly execution: ExecutionId;
@@ -194,6 +194,11 @@ export interface SessionState {
   readonly compaction: CompactionState;
   /** What was learned about each model, the most recently asked first (`learned-ratio`). */
   readonly ratios: readonly LearnedRatio[];
+  /**
+   * Models whose provider refused the usual rendering of this view and took the plainest one, until a summary replaces what was refused.
+   * Absent: none.
+   */
+  readonly plain?: readonly string[];
   readonly redacted: readonly ItemId[];
   readonly totals: CallTotals;
   /** The model that will read the next request. Only in measurements, never stored. Absent: a model that is sent all media. */

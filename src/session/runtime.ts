@@ -58,7 +58,6 @@ export class SessionRuntime implements Session {
   readonly limits: SessionLimits;
   readonly #store: SessionStore;
   readonly #replyCaps: ReplyCaps = new Map();
-  readonly #plainModels = new Set<string>();
   /** Given when a worker's result is deferred, or the worker failed. */
   readonly #settled: Signal;
   #awake = false;
@@ -207,7 +206,6 @@ export class SessionRuntime implements Session {
       random: deps.random,
       replyCaps: this.#replyCaps,
       lessons: this.knownModel.lessons,
-      plainModels: this.#plainModels,
       digest: deps.digest,
       log: deps.log,
       storageIsFull: () => deps.sql.isFull(),

@@ -1,18 +1,20 @@
 /** What a turn does with a provider's refusal that points at the form of the request: no conversation dies of one. */
 import { describe, expect, test } from "vitest";
+import { createNodeSql } from "../../scripts/support/node-sql";
 import type { ModelFailure, ModelRequest } from "../../src/app/ports";
 import { findQuirks } from "../../src/context/model-quirks";
+import { countingIds } from "../support/builders";
 import { findId } from "./contents";
 import { talk } from "./filled";
 import { CALLER, failure, Life, SPEC, settle } from "./life";
+import { compact } from "./talk";
 
 const refusal = (of: Partial<ModelFailure>) => ({ type: "failure", failure: { kind: "invalid_param", status: 400, ...of } }) as const;
 const outcomes = (life: Life) => life.events().flatMap((event) => (event.type === "ModelCallFinished" ? [event.outcome] : []));
 const lastTurn = (life: Life) => life.runtime.state.last_turn;
 
 /** A model of chat completions, whose requests say how they are built. */
-async function asking(turns = 1): Promise<Life> {
-  const life = new Life();
+async function asking(turns = 1, life = new Life()): Promise<Life> {
   life.models = { resolve: async () => ({ ...SPEC, provider: "openai-compatible", base_url: "https://example.org/v1" }) };
   life.toBody = ({ model, plain, messages }: ModelRequest) => JSON.stringify({ quirks: findQuirks(model), plain, messages });
   await life.open();
@@ -99,6 +101,26 @@ describe("a refusal that points at the history", () => {
     await life.answer("yes");
     await life.send("and now?");
     expect(life.call.request.plain).toBe(true);
+  });
+
+  test("is remembered when the object wakes again, until a summary replaces what was refused", async () => {
+    const ids = countingIds();
+    const first = await asking(1, new Life(createNodeSql(), "life-1", ids));
+    await first.say(refusal({ refused: "history" }));
+    await first.answer("yes");
+
+    const life = new Life(first.sql, "life-2", ids);
+    life.models = first.models;
+    life.toBody = first.toBody;
+    await life.send("and now?");
+    expect(life.call.request.plain).toBe(true);
+    await life.answer("this");
+
+    await talk(life, 4);
+    await compact(life, null);
+    expect(life.runtime.state.view.epoch).toBe(1);
+    await life.send("and then?");
+    expect(life.call.request).not.toHaveProperty("plain");
   });
 
   test("after the plainer rendering ends the turn, and nothing is compacted", async () => {

@@ -54,7 +54,7 @@ interface OneModel {
   recoveries: number;
   /** How often a refusal taught something about the endpoint. */
   lessons: number;
-  /** The conversation is rendered in the plainest way. */
+  /** This answer's refusal led to the plainest rendering. */
   plain: boolean;
   /** How often it asked for what a call needs. */
   obtained: number;
@@ -73,8 +73,7 @@ export async function tryModel(
   // The settings were accepted for this model, so either the registry has changed since, or it is a fallback model.
   if (isBarred(ports.content.readGeneration(), spec)) return isOwn ? notAsked({ kind: "invalid_param", status: null }) : PASSED_OVER;
   const cap = ports.replyCaps.get(spec.id) ?? null;
-  const plain = ports.plainModels.has(spec.id);
-  const one: OneModel = { spec, isOwn, cap, asked: null, calls: 0, shrinks: 0, recoveries: 0, lessons: 0, plain, obtained: 0 };
+  const one: OneModel = { spec, isOwn, cap, asked: null, calls: 0, shrinks: 0, recoveries: 0, lessons: 0, plain: false, obtained: 0 };
   return askUntilAnswered(live, { one, budget }, ports);
 }
 
@@ -104,15 +103,15 @@ interface Paid extends Answering {
 }
 
 async function askPaid(live: LiveTurn, { one, budget, paid }: Paid, ports: RoomPorts): Promise<AttemptResult | "again"> {
-  const { outcome, call, silent } = await askModel(live, { spec: one.spec, maxOutput: one.asked, plain: one.plain, ...paid }, ports);
-  if (outcome.kind === "finished") {
-    if (one.plain) ports.plainModels.add(one.spec.id);
-    return { kind: "answered", finish: outcome.finish, call };
-  }
+  const asking = { spec: one.spec, maxOutput: one.asked, plain: isPlain(one, ports), ...paid };
+  const { outcome, call, silent } = await askModel(live, asking, ports);
+  if (outcome.kind === "finished") return { kind: "answered", finish: outcome.finish, call };
   const { refusal } = outcome;
   const failed = { failure: outcome.failure, call, ...(outcome.excerpt !== undefined && { excerpt: outcome.excerpt }) };
   return silent ? recoverCall(live, { failed, refusal, one, budget }, ports) : toFailedAttempt(failed, silent);
 }
+
+const isPlain = ({ plain, spec }: OneModel, { writer }: RoomPorts): boolean => plain || writer.state.plain?.includes(spec.id) === true;
 
 /** Chooses the length of the reply, and reserves what the call may cost. A call that a budget counts names a length. */
 function payFor(one: OneModel, ports: RoomPorts): ReturnType<RoomPorts["budgets"]["hold"]> {
@@ -207,8 +206,9 @@ function learn(refusal: SentFailure, one: OneModel, { lessons, content, writer }
  * Renders the conversation in the plainest way, where the provider may have refused the usual one because of its history. False when that
  * would send the same.
  */
-async function makePlainer(refusal: SentFailure, one: OneModel, { content, model, lessons }: RoomPorts): Promise<boolean> {
-  if (one.plain || !mayBeHistory(refusal)) return false;
+async function makePlainer(refusal: SentFailure, one: OneModel, ports: RoomPorts): Promise<boolean> {
+  if (isPlain(one, ports) || !mayBeHistory(refusal)) return false;
+  const { content, model, lessons } = ports;
   // The refusal may have taught something that alone was no reason to ask again.
   const spec = withQuirks(one.spec, lessons.find(one.spec.id));
   const asking = { maxOutput: one.asked, reservation: null };

@@ -36,7 +36,7 @@ export async function showContext(session: Session, content: readonly Part[] | n
   const { epoch } = session.state.view;
   if (!found.ok) return found;
   const spec = found.value;
-  const { budgets, replyCaps, plainModels } = session.ports();
+  const { budgets, replyCaps } = session.ports();
   await budgets.learn();
   const dry = rehearse(session, content);
   const { first, fits } = predictRoom(spec, { ...session.deps, ...dry });
@@ -45,7 +45,7 @@ export async function showContext(session: Session, content: readonly Part[] | n
   const weights = weighContext(state, spec);
   const cap = replyCaps.get(spec.id) ?? (budgets.applies("turn") ? spec.max_output : null);
   const most = dry.content.readGeneration().max_output_tokens;
-  const asking = { maxOutput: askedLength(cap, { spec, state, most }), reservation: null, plain: plainModels.has(spec.id) };
+  const asking = { maxOutput: askedLength(cap, { spec, state, most }), reservation: null, plain: state.plain?.includes(spec.id) ?? false };
   const request = await session.deps.model.render(buildFittedRequest(dry.content, spec, asking).request);
   const characters = request.body.length;
   if (characters > MAX_SHOWN_CHARS) return err({ code: "context_too_large", characters, limit: MAX_SHOWN_CHARS });
