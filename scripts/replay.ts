@@ -14,6 +14,7 @@ import { findDifference, readMessages } from "./replay/read-back.ts";
 import { type Conversation, readConversations } from "./replay/recording.ts";
 import { findFault, formatTable, type Report, toReport } from "./replay/report.ts";
 import { countDrops, waitForCompactions } from "./replay/settle.ts";
+import { generateToolRun } from "./replay/tool-run.ts";
 import { type Connection, callApi } from "./support/api-client.ts";
 import { openBackend } from "./support/backend.ts";
 import { readCommandLine, wholeNumber } from "./support/command-line.ts";
@@ -23,6 +24,7 @@ import { useUntilStopped } from "./support/stop-signal.ts";
 
 const USAGE = `Usage: npm run replay -- FILE.jsonl [options]
   FILE.jsonl    recorded conversations (docs/recordings.md has the format)
+  --generated SEED   a generated run of tools in place of a file
   --window N    context window of the model, in tokens (16000)
   --together    one session of all conversations, instead of one each
   --limit N     only the first N conversations
@@ -37,6 +39,7 @@ function readOptions() {
   return readCommandLine(process.argv.slice(2), {
     usage: USAGE,
     options: {
+      generated: { type: "string" },
       window: { type: "string", default: "16000" },
       together: { type: "boolean", default: false },
       limit: { type: "string", default: "1000000" },
@@ -46,17 +49,20 @@ function readOptions() {
       sandbox: { type: "boolean", default: false },
       json: { type: "boolean", default: false },
     },
-    schema: z.object({
-      files: z.array(z.string()).length(1, "Name one file."),
-      window: wholeNumber(1024, 10_000_000),
-      together: z.boolean(),
-      limit: wholeNumber(1, 1_000_000),
-      url: z.url().optional(),
-      key: z.string().optional(),
-      keep: z.boolean(),
-      sandbox: z.boolean(),
-      json: z.boolean(),
-    }),
+    schema: z
+      .object({
+        files: z.array(z.string()),
+        generated: wholeNumber(1, 1_000_000).optional(),
+        window: wholeNumber(1024, 10_000_000),
+        together: z.boolean(),
+        limit: wholeNumber(1, 1_000_000),
+        url: z.url().optional(),
+        key: z.string().optional(),
+        keep: z.boolean(),
+        sandbox: z.boolean(),
+        json: z.boolean(),
+      })
+      .refine(({ files, generated }) => files.length === (generated === undefined ? 1 : 0), "Name one file."),
   });
 }
 
@@ -146,8 +152,9 @@ async function strike(connection: Connection, made: { readonly model: string; re
 }
 
 async function main(): Promise<number> {
-  const { files, window, together, keep, limit, json, ...where } = readOptions();
-  const conversations = files.flatMap((file) => readConversations(resolve(process.env.INIT_CWD ?? ".", file), limit));
+  const { files, generated, window, together, keep, limit, json, ...where } = readOptions();
+  const recorded = files.flatMap((file) => readConversations(resolve(process.env.INIT_CWD ?? ".", file), limit));
+  const conversations = generated === undefined ? recorded : [generateToolRun(generated)];
   const reserve = Math.min(MAX_OUTPUT, 4096, Math.floor(window / 16));
   const provider = await startStandIn({ window, reserve });
   try {

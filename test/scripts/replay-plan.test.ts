@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { deriveTools, expectMessages, planSteps } from "../../scripts/replay/plan";
 import { findDifference, type ReadMessage } from "../../scripts/replay/read-back";
 import type { Conversation, RecordedMessage } from "../../scripts/replay/recording";
+import { generateToolRun } from "../../scripts/replay/tool-run";
 
 const user = (content: string): RecordedMessage => ({ role: "user", content });
 const says = (content: string): RecordedMessage => ({ role: "assistant", content });
@@ -130,4 +131,14 @@ describe("reading back", () => {
     expect(findDifference(recordedAs(long), cut)).toBeNull();
     expect(findDifference(recordedAs(`y${long}`), cut)).toMatch(/message 1 differs/);
   });
+});
+
+test("a generated run is the same for a seed, and one that a client could have produced", () => {
+  const run = generateToolRun(4);
+  expect(generateToolRun(4)).toEqual(run);
+  expect(generateToolRun(5)).not.toEqual(run);
+  const steps = planSteps(run);
+  expect(steps.filter(({ type }) => type === "ask")).toHaveLength(50);
+  expect(steps.filter(({ type }) => type === "append")).toEqual([]);
+  expect(Math.max(...steps.map((step) => (step.type === "answer" ? step.outputs.length : 0)))).toBeGreaterThan(3);
 });
