@@ -22,7 +22,12 @@ export interface BodyText {
 export interface SessionWriter {
   /** The current state. Read it again after every await. */
   readonly state: SessionState;
-  execute(command: Command, bodies?: readonly BodyText[]): Result<readonly StoredEvent[], Rejection>;
+  /** `note`: called in the transaction of the events, if there are any. */
+  execute(
+    command: Command,
+    bodies?: readonly BodyText[],
+    note?: (events: readonly StoredEvent[]) => void,
+  ): Result<readonly StoredEvent[], Rejection>;
 }
 
 export interface SessionContent {
@@ -93,7 +98,7 @@ interface ReplyDelta {
 export interface SessionPorts {
   /** Stores the running call durably, in case the object dies during it. Throws when it cannot. */
   readonly noteCall: (call: ModelCall) => void;
-  /** Keeps what a provider said of the failure that ends the turn. It is content, so it is in no event (`dropExcerpts`). */
+  /** Keeps an excerpt of the provider's message about the failure that ends the turn. It is content, so no event has it. */
   readonly noteExcerpt: (turn: TurnId, excerpt: string) => void;
   /** True when there is too little space to begin new work. No model is asked then, because its reply could not be recorded. */
   readonly storageIsFull: () => boolean;

@@ -125,7 +125,7 @@ function attemptsAfter({ requested, lease }: CompactionState, { failure }: Event
 }
 
 /** Applies an epoch change. It ends any compaction under way, because that was planned on the old epoch. */
-function changeEpoch({ plain, ...state }: SessionState, event: EventOf<"EpochChanged">): SessionState {
+function changeEpoch(state: SessionState, event: EventOf<"EpochChanged">): SessionState {
   const shown = event.ops.reduce(applyOp, { ...state.view, epoch: event.epoch, signed_from: openTurnFrom(state) });
   const view = toWeighedView(shown);
   const compaction: Partial<CompactionState> = {
@@ -139,8 +139,13 @@ function changeEpoch({ plain, ...state }: SessionState, event: EventOf<"EpochCha
     ...(isSummarized(event) ? judge(state, event, view) : {}),
     ...(event.ops.some((op) => op.op === "revert") ? { quiet_until: Math.ceil(view.tokens * GROWTH_RATIO) } : {}),
   };
-  const stillPlain = plain && !isSummarized(event) ? { plain } : {};
-  return withCompaction({ ...state, ...stillPlain, view, anchor: anchorAfter(state, event) }, compaction);
+  return withCompaction({ ...state, ...plainAfter(state, event), view, anchor: anchorAfter(state, event) }, compaction);
+}
+
+/** What was refused is still there where items were only made smaller. */
+function plainAfter({ plain, view }: SessionState, { ops, epoch }: EventOf<"EpochChanged">): Pick<SessionState, "plain"> {
+  const isThere = plain?.epoch === view.epoch && ops.every(({ op }) => op === "clear_results" || op === "shorten" || op === "evict_media");
+  return plain && isThere ? { plain: { ...plain, epoch } } : {};
 }
 
 /**

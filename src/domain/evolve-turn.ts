@@ -13,6 +13,7 @@ import {
   MAX_TITLE_TRIES,
   type OpenCall,
   type OpenTurn,
+  readsPlainly,
   type SessionState,
   toTurnPhase,
   type UsageAnchor,
@@ -73,10 +74,11 @@ export function cutOffReply(items: readonly ItemMeta[]): readonly ItemMeta[] {
   return items.slice(finished + 1);
 }
 
-function notePlain(state: SessionState, { asked, model, outcome }: EventOf<"ModelCallFinished">): SessionState {
-  const { plain = [] } = state;
-  const isTaken = asked?.plain === true && FINISHED_OUTCOMES.includes(outcome);
-  return isTaken && !plain.includes(model) ? { ...state, plain: [...plain, model] } : state;
+function notePlain(state: SessionState, { asked, model, epoch, outcome }: EventOf<"ModelCallFinished">): SessionState {
+  const isTaken = asked?.plain === true && epoch === state.view.epoch && FINISHED_OUTCOMES.includes(outcome);
+  if (!isTaken || readsPlainly(state, model)) return state;
+  const others = state.plain?.epoch === epoch ? state.plain.models : [];
+  return { ...state, plain: { epoch, models: [...others, model] } };
 }
 
 function finishCall(state: SessionState, event: EventOf<"ModelCallFinished">): SessionState {

@@ -165,6 +165,16 @@ export interface MediaReader {
   readonly quirks?: { readonly images?: "any" | "url" | "data" };
 }
 
+/** Models whose providers refused the usual rendering of the view of this epoch, and took the plainest one. */
+interface PlainModels {
+  readonly epoch: number;
+  readonly models: readonly string[];
+}
+
+/** Whether the model reads this view in the plainest rendering alone. */
+export const readsPlainly = ({ plain, view }: Pick<SessionState, "plain" | "view">, model: string): boolean =>
+  plain?.epoch === view.epoch && plain.models.includes(model);
+
 export interface SessionState {
   readonly lifecycle: "new" | "open" | "erased";
   readonly tenant: TenantId | null;
@@ -194,11 +204,8 @@ export interface SessionState {
   readonly compaction: CompactionState;
   /** What was learned about each model, the most recently asked first (`learned-ratio`). */
   readonly ratios: readonly LearnedRatio[];
-  /**
-   * Models whose provider refused the usual rendering of this view and took the plainest one, until a summary replaces what was refused.
-   * Absent: none.
-   */
-  readonly plain?: readonly string[];
+  /** Absent: no provider has refused a view. */
+  readonly plain?: PlainModels;
   readonly redacted: readonly ItemId[];
   readonly totals: CallTotals;
   /** The model that will read the next request. Only in measurements, never stored. Absent: a model that is sent all media. */

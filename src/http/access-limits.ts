@@ -6,6 +6,7 @@ import type { Context } from "hono";
 import type { List } from "../contract/page";
 import type { SessionDescription, SessionSummary } from "../contract/session";
 import type { FoundSession } from "../contract/session-search";
+import type { TurnReport } from "../contract/turn";
 import { err, ok, type Result } from "../lib/result";
 import { readPrincipal } from "./auth";
 import type { HttpEnv } from "./deps";
@@ -73,6 +74,14 @@ const WITHHELD = {
 
 export function toCallersView(c: Context<HttpEnv>, session: SessionDescription): SessionDescription {
   return readPrincipal(c).access_token === undefined ? session : { ...session, ...WITHHELD };
+}
+
+/** What a provider said may quote the system prompt, and it speaks of the tenant's account. */
+export function toCallersTurn(c: Context<HttpEnv>, turn: TurnReport): TurnReport {
+  const reported = turn.failure?.reported;
+  if (readPrincipal(c).access_token === undefined || !turn.failure || reported?.message === undefined) return turn;
+  const { message: _, ...names } = reported;
+  return { ...turn, failure: { ...turn.failure, reported: names } };
 }
 
 const toCallersRow = (row: SessionSummary): SessionSummary => ({ ...row, metadata: WITHHELD.metadata });

@@ -11,6 +11,7 @@ import { type AcceptedView, acceptedView } from "../contract/item";
 import { turnReport } from "../contract/turn";
 import type { TurnId } from "../domain/ids";
 import { toErrorName } from "../lib/error-name";
+import { toCallersTurn } from "./access-limits";
 import type { HttpEnv } from "./deps";
 import { sendEvents } from "./event-stream";
 import { acceptedExample, frameExample, turnExample } from "./examples/conversation";
@@ -83,7 +84,7 @@ type Started = Accepted & { readonly turn_id: TurnId };
 
 async function answerFinished(c: Context<HttpEnv>, calls: SessionCalls, accepted: Started): Promise<Response> {
   const report = await calls.repeatable((api, caller) => api.waitForTurn(caller, accepted.turn_id));
-  return report.ok ? c.json(report.value, 200) : answerUnheard(c, accepted, report.error);
+  return report.ok ? c.json(toCallersTurn(c, report.value), 200) : answerUnheard(c, accepted, report.error);
 }
 
 async function answerStream(c: Context<HttpEnv>, calls: SessionCalls, accepted: Started): Promise<Response> {

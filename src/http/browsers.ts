@@ -20,6 +20,7 @@ const EXPOSED = [
   "RateLimit-Policy",
   "Retry-After",
   "WWW-Authenticate",
+  "X-Context-Compacted",
   "X-Request-Id",
   "X-Should-Retry",
   "X-Vercel-AI-UI-Message-Stream",

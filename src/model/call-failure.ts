@@ -14,7 +14,7 @@ import { asObject } from "./wire-chunk";
 export const CUT_OFF: ModelFailure = { kind: "unavailable", status: null };
 export const ABORTED: ModelStreamPart = { type: "failure", failure: { kind: "aborted", status: null } };
 
-const WORD = /[^\s"'`,;:=()<>[\]{}]{4,}/g;
+const WORD = /[^\s"'`,;()<>[\]{}]{4,}/g;
 /** A word with so much of the key's beginning or end is a part of it. Providers shorten the key that they repeat: `sk-ab***wxyz`. */
 const KEY_ENDS = 4;
 

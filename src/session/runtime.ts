@@ -265,9 +265,8 @@ export class SessionRuntime implements Session {
   #tell(events: readonly StoredEvent[], states: { readonly before: SessionState; readonly after: SessionState }): void {
     const { display, readShown } = this.content;
     const spent = (turn: Parameters<typeof readTurn>[1]) => toSpent(readTurn(this.deps.sql, turn));
-    const excerpt = (turn: Parameters<typeof readTurn>[1]) => readTurn(this.deps.sql, turn)?.excerpt;
     const context = () => this.knownModel.countContext(this.state);
-    const frames = toFrames(events, { ...states, display, readShown, spent, excerpt, context });
+    const frames = toFrames(events, { ...states, display, readShown, spent, context });
     if (frames.length > 0) this.buffer.publish(...frames);
     else this.buffer.nudge();
   }

@@ -43,12 +43,12 @@ describe.each(PROVIDERS_UNDER_TEST)("a failure of $name", (provider) => {
 
   it("holds the provider's words in its message alone, without the key that they repeat", async () => {
     const { key } = provider;
-    const words = `Incorrect API key provided: ${key}, also known as ${key.slice(0, 6)}***${key.slice(-4)} You said: Hello there.`;
+    const words = `Incorrect API key provided: ${key}, also known as ${key.slice(0, 6)}***${key.slice(-4)}, key=***${key.slice(-4)} You said: Hello there.`;
     bench.standIn.enqueue({ blocks: [], mishap: { type: "refuse", refusal: { status: 401, body: { error: { message: words } } } } });
     const [failed] = await ask(bench);
     if (failed?.type !== "failure") throw new Error("the call did not fail");
     const { message, ...failure } = failed.failure;
-    const hidden = "Incorrect API key provided: [secret:key], also known as [secret:key] You said: Hello there.";
+    const hidden = "Incorrect API key provided: [secret:key], also known as [secret:key], [secret:key] You said: Hello there.";
     expect(message).toBe(provider.name === "workers-ai" ? words : hidden);
     const told = JSON.stringify([{ ...failed, failure }]);
     expect(told).toMatch(

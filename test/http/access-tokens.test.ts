@@ -418,6 +418,30 @@ describe("what the holder of a token says", () => {
     expect(asked).toEqual({ tenants: [], sessions: [] });
   });
 
+  it("shows them why a turn failed without what the provider said", async () => {
+    const reported = { code: "model_not_found", message: "Your account acme has no model of this name." };
+    const failed = turn({ status: "failed", failure: { kind: "not_found", status: 404, reported, detail: "No.", remedy: "Ask." } });
+    const input: WorldInput = {
+      session: {
+        turn: async () => ok(failed),
+        turns: async () => ok({ data: [failed], has_more: false }),
+        submit: async () => ok(accepted({ turn_id: failed.id })),
+        waitForTurn: async () => ok(failed),
+      },
+    };
+    const asks = [
+      ["GET", `/v1/sessions/${SESSION}/turns/${failed.id}`],
+      ["GET", `/v1/sessions/${SESSION}/turns`],
+      ["POST", `/v1/sessions/${SESSION}/messages`, { body: { content: "Hi" } }],
+    ] as const;
+    for (const [method, path, more] of asks) {
+      const toPerson = await (await world({ ...input, principal: ofSession }).call(method, path, more)).text();
+      expect(toPerson).toContain("model_not_found");
+      expect(toPerson).not.toContain("acme");
+      expect(await (await world(input).call(method, path, more)).text()).toContain("acme");
+    }
+  });
+
   it("shows them the session without what the tenant wrote into it", async () => {
     const whole = description({
       system: "Be nice.",

@@ -25,11 +25,11 @@ describe("what the provider said of a failure", () => {
   test.each<[string, ModelSpec]>([
     ["its own credential", { ...OWN, credential: "mine" }],
     ["its own address", OWN],
-  ])("is shown with the turn and in its stream, where the tenant's model has %s", async (_, spec) => {
+  ])("is shown with the turn and not in its stream, where the tenant's model has %s", async (_, spec) => {
     const life = await fail(spec);
     expect(await readFailure(life)).toMatchObject({ kind: "auth", reported: { message: SAID } });
     life.runtime.buffer.publish();
-    expect(JSON.stringify(life.sql.all("SELECT lines FROM frames"))).toContain(SAID);
+    expect(JSON.stringify(life.sql.all("SELECT lines FROM frames"))).not.toContain(SAID);
   });
 
   test.each<[string, ModelSpec]>([
@@ -70,6 +70,27 @@ describe("what the provider said of a failure", () => {
     expect(everything(life)).not.toContain("Ada");
     expect(await readFailure(life)).toMatchObject({ kind: "auth", status: 401 });
     expect((await readFailure(life))?.reported).toBeUndefined();
+  });
+
+  test("is not kept where a message was redacted since the request was built", async () => {
+    const life = new Life();
+    life.models = { resolve: async () => OWN };
+    await life.open();
+    await life.send("the parrots are called Ada and Grace");
+    await life.answer("noted");
+    await life.send("what are they called?");
+    const done = await life.service.redact(CALLER, await findId(life, "Ada and Grace"));
+    await settle();
+    await life.say(refuse(SAID));
+    expect([done.ok, life.runtime.state.last_turn?.status]).toEqual([true, "failed"]);
+    expect(everything(life)).not.toContain("Ada");
+  });
+
+  test("names no signed address", async () => {
+    const life = await fail(OWN, "Cannot fetch https://chat.example.com/v1/files/fil_1/content?signature=abc.def, sorry");
+    expect((await readFailure(life))?.reported?.message).toBe(
+      "Cannot fetch https://chat.example.com/v1/files/fil_1/content?[secret:query] sorry",
+    );
   });
 
   test("is not kept where a later call of the turn succeeds", async () => {

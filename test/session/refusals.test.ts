@@ -123,6 +123,20 @@ describe("a refusal that points at the history", () => {
     expect(life.call.request).not.toHaveProperty("plain");
   });
 
+  test("is forgotten when a message is redacted, and when the conversation goes back", async () => {
+    const life = await asking();
+    await life.say(refusal({ refused: "history" }));
+    await life.answer("yes");
+    await life.service.redact(CALLER, await findId(life, "question 0"));
+    await life.send("and now?");
+    expect(life.call.request).not.toHaveProperty("plain");
+    await life.say(refusal({ refused: "history" }));
+    await life.answer("this");
+    await life.service.rewind(CALLER, { to: 2, idempotency: null });
+    await life.send("and then?");
+    expect(life.call.request).not.toHaveProperty("plain");
+  });
+
   test("after the plainer rendering ends the turn, and nothing is compacted", async () => {
     const life = await asking();
     await life.say(refusal({ refused: "history" }));

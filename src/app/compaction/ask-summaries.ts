@@ -83,6 +83,7 @@ async function ask(
   const has = (text: string): boolean | null => (expect === null ? null : holds(normalize(text), expect));
   const in_summary = has(summary);
   const isUnredacted = (): boolean => ports.writer.state.redacted.length === redacted.length;
+  const mayRepeat = (): boolean => ports.writer.state.lifecycle === "open" && isUnredacted();
   const request = { ...buildAskRequest(summary, question, spec), countedFor: countFor(key, ports.writer.state, ports.content) };
   for (let obtained = 0; ; obtained++) {
     const timeoutMs = Math.min(ANSWER_MS, deadline - ports.clock());
@@ -91,8 +92,7 @@ async function ask(
     if (!isUnredacted()) return { ...NONE, failure: "superseded", in_summary };
     const need = toRequestNeed(request, ports.writer.state);
     const paid = ports.budgets.hold(need);
-    if (paid.kind === "held")
-      return askPaid({ request, reservation: paid.reservation, timeoutMs, mayRepeat: isUnredacted, in_summary, has, key }, ports);
+    if (paid.kind === "held") return askPaid({ request, reservation: paid.reservation, timeoutMs, mayRepeat, in_summary, has, key }, ports);
     const failure = obtained < MOST_OBTAINED ? await obtain(need, ports) : "unavailable";
     if (failure) return { ...NONE, failure, in_summary };
   }

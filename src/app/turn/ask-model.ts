@@ -21,6 +21,7 @@ import type { SentFailure } from "../request/lessons";
 import type { SessionPorts } from "../session-ports";
 import { type LiveTurn, PendingCall } from "./live-turn";
 import { isCurrent } from "./make-room";
+import type { Excerpt } from "./recover-overflow";
 import { watchDeadlines } from "./watch-deadlines";
 
 /**
@@ -31,10 +32,13 @@ export const MAX_REPLY_UNITS = 500_000;
 
 /** The most UTF-16 units of an excerpt. */
 const EXCERPT_UNITS = 300;
+/** An address may be signed by its query. */
+const QUERY = /(https?:\/\/[^\s?"'<>]{1,2000})\?[^\s"'<>]+/gi;
 
-/** The beginning of what a provider said of its failure, without secrets. It may hold the prompt, so it is content. */
+/** The beginning of what a provider said of its failure, in one line and without secrets. */
 function toExcerpt(message: string): string {
-  const plain = redactSecrets(message.replaceAll(/\s+/g, " ")).text.toWellFormed();
+  const line = message.replaceAll(/\s+/g, " ").replaceAll(QUERY, "$1?[secret:query]");
+  const plain = redactSecrets(line).text.toWellFormed();
   return plain.slice(0, endOfCharacter(plain, EXCERPT_UNITS));
 }
 
@@ -46,7 +50,7 @@ interface ModelReply {
   readonly silent: boolean;
   readonly outcome:
     | { readonly kind: "finished"; readonly finish: FinishReason }
-    | { readonly kind: "failed"; readonly failure: TurnFailure; readonly refusal: SentFailure; readonly excerpt?: string };
+    | { readonly kind: "failed"; readonly failure: TurnFailure; readonly refusal: SentFailure; readonly excerpt?: Excerpt };
   readonly call: ModelCall;
 }
 
@@ -93,8 +97,9 @@ export async function askModel(live: LiveTurn, { spec, ...asking }: Asking, port
     call.length = body.length;
     noted = note(call, { live, digest: ports.digest(body).catch(() => null) }, ports);
   };
+  const redacted = isPaidByTenant(spec) ? state.redacted.length : null;
   const ask: Ask = (signals) => ports.model.stream({ ...request, at }, { ...signals, onRequest });
-  const heard = await listen(live, { ask, spec }, ports);
+  const heard = await listen(live, { ask, spec, redacted }, ports);
   await noted;
   call.isRefused = isRefused(heard);
   call.usage = toPlausibleUsage(call.usage, { request, estimate: read.estimate, units: live.spoken.units });
@@ -138,15 +143,21 @@ interface Heard {
 
 type Ask = (signals: Pick<CallOptions, "signal" | "onProgress" | "onAlive">) => AsyncIterable<ModelStreamPart>;
 
+interface Listening {
+  readonly ask: Ask;
+  readonly spec: ModelSpec;
+  /** How many items were redacted when the request was built. Null: no excerpt of a failure is kept. */
+  readonly redacted: number | null;
+}
+
 /** Reads the stream to its end and shows each chunk as it arrives. A deadline aborts the call; the text received until then is kept. */
-async function listen(live: LiveTurn, { ask, spec }: { readonly ask: Ask; readonly spec: ModelSpec }, ports: SessionPorts): Promise<Heard> {
+async function listen(live: LiveTurn, { ask, spec, redacted }: Listening, ports: SessionPorts): Promise<Heard> {
   const heard: Heard = { silent: true, outcome: failed("unavailable") };
   const call = new AbortController();
   const stop = (): void => call.abort();
   live.abort.signal.addEventListener("abort", stop, { once: true });
   if (live.abort.signal.aborted) stop();
   const watch = watchDeadlines(ports, { abort: call, spec });
-  const quotes = isPaidByTenant(spec);
   let wrote = false;
   const onProgress = (): void => {
     wrote = true;
@@ -158,7 +169,7 @@ async function listen(live: LiveTurn, { ask, spec }: { readonly ask: Ask; readon
       watch.heard(chunk.type === "text");
       if (chunk.type !== "failure" && live.call) live.call.sent = true;
       const taken = shorten(chunk, MAX_REPLY_UNITS - live.spoken.units);
-      take(taken, heard, { live, quotes });
+      take(taken, heard, { live, redacted });
       show(taken, live, ports);
       if (taken === chunk && live.spoken.units <= MAX_REPLY_UNITS) continue;
       call.abort();
@@ -200,8 +211,7 @@ const failed = (kind: "unavailable" | "output_cap" | "internal" | "timeout"): Mo
   return { kind: "failed", failure, refusal: { kind: kind === "internal" ? "unavailable" : kind, status: null, sent: 0 } };
 };
 
-/** `quotes`: an excerpt of what the provider says of a failure is kept. */
-function take(chunk: ModelStreamPart, heard: Heard, { live, quotes }: { readonly live: LiveTurn; readonly quotes: boolean }): void {
+function take(chunk: ModelStreamPart, heard: Heard, { live, redacted }: Pick<Listening, "redacted"> & { readonly live: LiveTurn }): void {
   switch (chunk.type) {
     case "text":
     case "reasoning":
@@ -224,7 +234,12 @@ function take(chunk: ModelStreamPart, heard: Heard, { live, quotes }: { readonly
       const { kind, status } = failure;
       const pointed = { ...(refused && { refused }), ...(most_bytes !== undefined && { most_bytes }) };
       const refusal = { kind, status, sent: live.call?.length ?? 0, ...pointed };
-      heard.outcome = { kind: "failed", failure, refusal, ...(quotes && message && { excerpt: toExcerpt(message) }) };
+      heard.outcome = {
+        kind: "failed",
+        failure,
+        refusal,
+        ...(message && redacted !== null && { excerpt: { text: toExcerpt(message), redacted } }),
+      };
       return;
     }
     default:

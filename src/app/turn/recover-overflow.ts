@@ -16,13 +16,20 @@ import { compactInline, isCurrent, type RoomPorts } from "./make-room";
 /** Emergency compactions per turn. After them the turn fails with the provider's refusal. */
 export const MAX_OVERFLOW_RECOVERIES = 2;
 
+/** The beginning of what a provider said. It is content: it may quote any message of its request. */
+export interface Excerpt {
+  readonly text: string;
+  /** How many items were redacted when the request was built. */
+  readonly redacted: number;
+}
+
 /** How a turn ends in failure. */
 export interface AnswerFailure {
   readonly failure: TurnFailure;
   /** The call to record. Null when none was made, or it is recorded already. */
   readonly call: ModelCall | null;
-  /** What the provider said: content. Absent: nothing, or the tenant may not read it. */
-  readonly excerpt?: string;
+  /** What the provider said. Absent: nothing, or the tenant may not read it. */
+  readonly excerpt?: Excerpt;
 }
 
 /** A failure of a call that is not recorded yet. */

@@ -15,7 +15,7 @@ import { CUT_OFF_CALL, isUnfinished, type JudgedCall, judgeCall } from "../tools
 import { StepBudget } from "../tools/schema-check";
 import { listCandidates } from "./candidates";
 import type { LiveTurn } from "./live-turn";
-import { isCurrent, type RoomPorts } from "./make-room";
+import type { RoomPorts } from "./make-room";
 import type { AnswerFailure } from "./recover-overflow";
 import { standsStill } from "./standstill";
 import { type AttemptResult, type FailedAttempt, recordFailedCall, tryModel } from "./try-model";
@@ -114,8 +114,10 @@ function fail(live: LiveTurn, ports: SessionPorts, { failure, call, excerpt }: A
   const at = clock();
   const partial = live.buildPartial(at, ids);
   const command = { type: "FailTurn", at, ...live.run, failure, call, partial: partial?.draft ?? null } as const;
-  if (excerpt !== undefined && isCurrent(live, ports)) ports.noteExcerpt(live.run.turn, excerpt);
-  const recorded = writer.execute(command, partial ? [partial.body] : []);
+  // A message that was redacted since may be quoted.
+  const quoted = excerpt?.redacted === writer.state.redacted.length ? excerpt.text : null;
+  const note = quoted === null ? undefined : () => ports.noteExcerpt(live.run.turn, quoted);
+  const recorded = writer.execute(command, partial ? [partial.body] : [], note);
   live.call = null;
   const { kind, status, reported } = failure;
   if (recorded.ok) log.warn("turn_failed", { turn: live.run.turn, kind, status, ...reported });

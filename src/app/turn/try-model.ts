@@ -7,6 +7,7 @@ import { withQuirks } from "../../context/model-quirks";
 import type { ModelCall } from "../../domain/commands";
 import type { TurnFailure } from "../../domain/events";
 import type { FinishReason } from "../../domain/model-call";
+import { readsPlainly } from "../../domain/state";
 import type { ModelSpec } from "../ports";
 import { buildFittedRequest } from "../request/build-request";
 import { MOST_OBTAINED, toTurnNeed, toUnpaidKind } from "../request/call-need";
@@ -54,8 +55,8 @@ interface OneModel {
   recoveries: number;
   /** How often a refusal taught something about the endpoint. */
   lessons: number;
-  /** This answer's refusal led to the plainest rendering. */
-  plain: boolean;
+  /** The epoch in which a refusal led to the plainest rendering. Null: none did. */
+  plainIn: number | null;
   /** How often it asked for what a call needs. */
   obtained: number;
 }
@@ -73,7 +74,7 @@ export async function tryModel(
   // The settings were accepted for this model, so either the registry has changed since, or it is a fallback model.
   if (isBarred(ports.content.readGeneration(), spec)) return isOwn ? notAsked({ kind: "invalid_param", status: null }) : PASSED_OVER;
   const cap = ports.replyCaps.get(spec.id) ?? null;
-  const one: OneModel = { spec, isOwn, cap, asked: null, calls: 0, shrinks: 0, recoveries: 0, lessons: 0, plain: false, obtained: 0 };
+  const one: OneModel = { spec, isOwn, cap, asked: null, calls: 0, shrinks: 0, recoveries: 0, lessons: 0, plainIn: null, obtained: 0 };
   return askUntilAnswered(live, { one, budget }, ports);
 }
 
@@ -111,7 +112,8 @@ async function askPaid(live: LiveTurn, { one, budget, paid }: Paid, ports: RoomP
   return silent ? recoverCall(live, { failed, refusal, one, budget }, ports) : toFailedAttempt(failed, silent);
 }
 
-const isPlain = ({ plain, spec }: OneModel, { writer }: RoomPorts): boolean => plain || writer.state.plain?.includes(spec.id) === true;
+const isPlain = ({ plainIn, spec }: OneModel, { writer: { state } }: RoomPorts): boolean =>
+  plainIn === state.view.epoch || readsPlainly(state, spec.id);
 
 /** Chooses the length of the reply, and reserves what the call may cost. A call that a budget counts names a length. */
 function payFor(one: OneModel, ports: RoomPorts): ReturnType<RoomPorts["budgets"]["hold"]> {
@@ -211,12 +213,14 @@ async function makePlainer(refusal: SentFailure, one: OneModel, ports: RoomPorts
   const { content, model, lessons } = ports;
   // The refusal may have taught something that alone was no reason to ask again.
   const spec = withQuirks(one.spec, lessons.find(one.spec.id));
+  const { epoch } = ports.writer.state.view;
   const asking = { maxOutput: one.asked, reservation: null };
   const [usual, plain] = await Promise.all(
     [false, true].map((isPlain) => model.render(buildFittedRequest(content, spec, { ...asking, plain: isPlain }).request)),
   );
-  one.plain = usual?.body !== plain?.body;
-  return one.plain;
+  if (usual?.body === plain?.body) return false;
+  one.plainIn = epoch;
+  return true;
 }
 
 /** Records a failed call in the ledger before the next call is made. `call` null: none was made. False when the turn is over. */

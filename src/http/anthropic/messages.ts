@@ -145,8 +145,8 @@ async function answer(c: Context<HttpEnv>, answering: Answering): Promise<Respon
 async function answerWhole(c: Context<HttpEnv>, answering: Answering): Promise<Response> {
   const read = await readRecordedLeg(answering.calls, answering.leg);
   if (!read.ok) return sendProblem(c, read.error);
-  setCompactedHeader(c, read.value.edits);
   const message = toWholeMessage(read.value, toHead(answering));
+  if (message.ok) setCompactedHeader(c, read.value.edits);
   if (message.ok) return c.json(message.value);
   const { status, ...error } = message.error;
   // The turn is over. A session keeps its failure, and only its client knows whether to ask again.

@@ -4,7 +4,7 @@ import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import { id } from "../../contract/ids";
 import { listView } from "../../contract/page";
 import { turnReport, turnSettings } from "../../contract/turn";
-import { findBeyondToken } from "../access-limits";
+import { findBeyondToken, toCallersTurn } from "../access-limits";
 import { answerTurn, turnHeaders, turnResponses } from "../answer-turn";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { stoppedTurnExample, turnExample, turnSettingsExample } from "../examples/conversation";
@@ -111,7 +111,7 @@ export function registerTurns(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
     const page = await calls.repeatable((api, caller) => api.turns(caller, { after, limit, order }));
     return page.ok
       ? c.json(
-          toList(page.value, (turn) => turn.id),
+          toList({ ...page.value, data: page.value.data.map((turn) => toCallersTurn(c, turn)) }, (turn) => turn.id),
           200,
         )
       : sendProblem(c, page.error);
@@ -120,7 +120,7 @@ export function registerTurns(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
   app.openapi(get, async (c) => {
     const { session_id, turn_id } = c.req.valid("param");
     const turn = await sessionClient(deps, c, session_id).repeatable((api, caller) => api.turn(caller, turn_id));
-    return turn.ok ? c.json(turn.value, 200) : sendProblem(c, turn.error);
+    return turn.ok ? c.json(toCallersTurn(c, turn.value), 200) : sendProblem(c, turn.error);
   });
 
   app.openapi(settings, async (c) => {

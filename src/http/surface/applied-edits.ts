@@ -3,9 +3,7 @@
  * the answer is whole, by a header. The headers of a stream are sent before that is known.
  */
 import type { Context } from "hono";
-import { ok, type Result } from "../../lib/result";
 import type { HttpEnv } from "../deps";
-import type { HttpError } from "../problem";
 import type { SessionCalls } from "../session-calls";
 
 const COMPACTED_HEADER = "X-Context-Compacted";
@@ -15,13 +13,16 @@ export interface AppliedEdits {
   readonly context_management?: { readonly applied_edits: readonly [{ readonly type: string }] };
 }
 
-/** `edit`: the type of the edit that the request asks for. Absent: it asks for none, and nothing is read. */
-export async function readAppliedEdits(calls: SessionCalls, edit: string | undefined): Promise<Result<AppliedEdits, HttpError>> {
-  if (edit === undefined) return ok({});
-  const described = await calls.repeatable((api, caller) => api.describe(caller));
-  if (!described.ok) return described;
+/**
+ * `edit`: the type of the edit that the request asks for. Absent: it asks for none, and nothing is read. The answer is complete without it, so
+ * that a session that cannot be read says nothing of it.
+ */
+export async function readAppliedEdits(calls: SessionCalls, edit: string | undefined): Promise<AppliedEdits> {
+  if (edit === undefined) return {};
+  const described = await calls.repeatable((api, caller) => api.describe(caller)).catch(() => null);
   // The session is the request's own, so every change of its view was made for it.
-  return ok(described.value.epoch === 0 ? {} : { context_management: { applied_edits: [{ type: edit }] } });
+  const isCompacted = described?.ok === true && described.value.epoch > 0;
+  return isCompacted ? { context_management: { applied_edits: [{ type: edit }] } } : {};
 }
 
 export function setCompactedHeader(c: Context<HttpEnv>, { context_management }: AppliedEdits): void {

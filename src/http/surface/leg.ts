@@ -58,9 +58,8 @@ export async function readRecordedLeg(calls: SessionCalls, { turn, after, edit }
   const place = { after, until: next?.recorded_at ?? null };
   const usage = await readLegUsage(calls, report, place);
   const edits = await readAppliedEdits(calls, edit);
-  if (!edits.ok) return edits;
   const ending = findEnding(report, { replies, isOver: next !== undefined, ranHere: ranHere.value });
-  return ok({ replies, ending, usage, edits: edits.value });
+  return ok({ replies, ending, usage, edits });
 }
 
 const PAGE = 200;

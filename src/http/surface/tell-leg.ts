@@ -80,6 +80,8 @@ class LegWriter implements Translator {
   #isBehind: boolean;
   readonly #readsEnd: boolean;
   #isOver = false;
+  /** Why the turn failed, as its frame said it. The record says more. */
+  #failure: TurnFailureView | null = null;
   #usage: CallUsage | null = null;
 
   constructor({ teller, readRecord, isPast, readsEnd = false }: TellInput) {
@@ -126,7 +128,7 @@ class LegWriter implements Translator {
       case "turn.interrupted":
         return this.#fail(null);
       case "turn.failed":
-        if (frame.failure.kind !== "refused") return this.#fail(frame.failure);
+        if (frame.failure.kind !== "refused") return this.#endFailed(frame.failure);
         return this.#finish({ type: "refused", detail: frame.failure.detail });
       case "stream.gap":
         this.#isBehind = true;
@@ -174,6 +176,12 @@ class LegWriter implements Translator {
     return this.#endWith(() => this.#teller.finish(ending, this.#usage, {}));
   }
 
+  #endFailed(failure: TurnFailureView): string {
+    this.#failure = failure;
+    this.#isOver = true;
+    return "";
+  }
+
   #fail(failure: TurnFailureView | null): string {
     return this.#endWith(() => this.#teller.fail(failure));
   }
@@ -196,7 +204,7 @@ class LegWriter implements Translator {
 
   async #catchUp(): Promise<string> {
     const read = await this.#readRecord().catch(() => null);
-    if (!read?.ok) return this.#lose();
+    if (!read?.ok) return this.#failure && !this.#isBehind ? this.#done(this.#teller.fail(this.#failure)) : this.#lose();
     const { replies, ending, usage, edits } = read.value;
     let told = "";
     for (const reply of replies) {

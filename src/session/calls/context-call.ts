@@ -14,6 +14,7 @@ import { decide } from "../../domain/decide";
 import type { Event } from "../../domain/events";
 import { evolve } from "../../domain/evolve";
 import type { Part } from "../../domain/message";
+import { readsPlainly } from "../../domain/state";
 import { askedModel } from "../../domain/turn-choices";
 import { err, ok } from "../../lib/result";
 import { type ContentReader, createContent } from "../content";
@@ -45,7 +46,7 @@ export async function showContext(session: Session, content: readonly Part[] | n
   const weights = weighContext(state, spec);
   const cap = replyCaps.get(spec.id) ?? (budgets.applies("turn") ? spec.max_output : null);
   const most = dry.content.readGeneration().max_output_tokens;
-  const asking = { maxOutput: askedLength(cap, { spec, state, most }), reservation: null, plain: state.plain?.includes(spec.id) ?? false };
+  const asking = { maxOutput: askedLength(cap, { spec, state, most }), reservation: null, plain: readsPlainly(state, spec.id) };
   const request = await session.deps.model.render(buildFittedRequest(dry.content, spec, asking).request);
   const characters = request.body.length;
   if (characters > MAX_SHOWN_CHARS) return err({ code: "context_too_large", characters, limit: MAX_SHOWN_CHARS });

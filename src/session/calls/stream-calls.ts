@@ -87,12 +87,11 @@ function replayTurn(session: Session, { turn, after }: ReplayInput): FrameLine[]
   ];
 }
 
-function endFrames(report: TurnReport, { attempt, stop_reason }: TurnRow): Frame[] {
+function endFrames(report: TurnReport, { attempt, stop_reason, failure }: TurnRow): Frame[] {
   const {
     id: turn_id,
     status,
     finish,
-    failure,
     usage,
     cost,
     message_id,
@@ -106,7 +105,7 @@ function endFrames(report: TurnReport, { attempt, stop_reason }: TurnRow): Frame
     case "completed":
       return [{ type: "turn.completed", turn_id, finish: finish ?? "other", ...figures }];
     case "failed":
-      return [{ type: "turn.failed", turn_id, failure: failure ?? describeFailure({ kind: "internal", status: null }), ...figures }];
+      return [{ type: "turn.failed", turn_id, failure: describeFailure(failure ?? { kind: "internal", status: null }), ...figures }];
     case "stopped":
       // The turn never started: its message was cancelled in the queue.
       if (attempt === 0 && message_id) return [{ type: "message.cancelled", message_id, turn_id }];

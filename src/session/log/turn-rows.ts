@@ -17,7 +17,7 @@ export interface TurnRow {
   readonly from: number;
   readonly finish: FinishReason | null;
   readonly failure: TurnFailure | null;
-  /** An excerpt of what the provider said of the failure. It stands here alone: no export, fork or read model has it. */
+  /** An excerpt of the provider's message about the failure. No export, fork or read model has it. */
   readonly excerpt?: string;
   readonly usage: CallUsage | null;
   /** The cost of the turn's calls in US dollars. Null when the cost of a call is unknown. */
@@ -137,7 +137,7 @@ export function addUsage(sql: Sql, event: Extract<StoredEvent, { type: "ModelCal
   writeTurn(sql, { ...row, usage: plusUsage(row.usage, usage), cost: sum, model: event.model });
 }
 
-/** Deletes what providers said of failures. It may repeat any content of the session. */
+/** Deletes the excerpts of providers' messages, which may repeat any content of the session. */
 export function dropExcerpts(sql: Sql): void {
   sql.all("UPDATE turns SET data = json_remove(data, '$.excerpt') WHERE json_extract(data, '$.excerpt') IS NOT NULL");
 }

@@ -26,8 +26,6 @@ interface FrameSource {
   readShown(items: readonly ItemMeta[]): readonly ViewEntry[];
   /** The usage and cost of all model calls of the turn. */
   spent(turn: TurnId): { readonly usage: CallUsage | null; readonly cost: number | null };
-  /** What the provider said of the turn's failure. */
-  excerpt(turn: TurnId): string | undefined;
   /** How full the window is now. */
   context(): ContextNumbers;
 }
@@ -74,7 +72,7 @@ function eventFrames(event: StoredEvent, source: EventSource): Frame[] {
     case "TurnCompleted":
       return [{ type: "turn.completed", turn_id: event.turn, finish: event.finish, ...figures(event.turn, source) }];
     case "TurnFailed":
-      return [failedFrame(event, source)];
+      return [{ type: "turn.failed", turn_id: event.turn, failure: describeFailure(event.failure), ...figures(event.turn, source) }];
     case "TurnStopped":
       return [{ type: "turn.stopped", turn_id: event.turn, reason: event.reason, ...figures(event.turn, source) }];
     case "TurnInterrupted":
@@ -115,10 +113,6 @@ const lastOn = ({ branch, next_position }: SessionState): number =>
   rangesWithin(branch.elsewhere, { from: 1, to: next_position - 1 }).at(-1)?.to ?? 0;
 
 const figures = (turn: TurnId, { spent, context }: FrameSource): TurnFigures => ({ ...spent(turn), ...context() });
-
-function failedFrame({ turn, failure }: Extract<StoredEvent, { type: "TurnFailed" }>, source: FrameSource): Frame {
-  return { type: "turn.failed", turn_id: turn, failure: describeFailure(failure, source.excerpt(turn)), ...figures(turn, source) };
-}
 
 function usageFrame(event: Extract<StoredEvent, { type: "ModelCallFinished" }>, { context }: FrameSource): Frame {
   const { turn, purpose, model, usage, cost = null } = event;

@@ -1,5 +1,7 @@
 /** A request without a session that asks to be compacted learns whether it was, through every vendor's API. */
 import { describe, expect, test } from "vitest";
+import type { ModelSpec } from "../../../src/app/ports";
+import { SPEC } from "../../session/life";
 import { SUMMARY } from "../../session/talk";
 import { connect, says } from "../openai/response-life";
 import { KEY } from "../support";
@@ -63,10 +65,13 @@ const SURFACES: readonly (readonly [string, Surface])[] = [
 describe.each(SURFACES)("%s without a session", (_, { path, toBody, asks, edit, toEnd }) => {
   const told = { context_management: { applied_edits: [{ type: edit }] } };
 
-  function open() {
+  function open(onAsk: () => void = () => {}, spec: ModelSpec = SPEC) {
     const called: string[] = [];
-    const world = connect({ onCall: (name) => called.push(name) });
-    world.model.say = ({ purpose }) => says(purpose === "compaction" ? SUMMARY : "Fine.");
+    const world = connect({ onCall: (name) => called.push(name), models: { resolve: async () => spec } });
+    world.model.say = ({ purpose }) => {
+      if (purpose === "turn") onAsk();
+      return says(purpose === "compaction" ? SUMMARY : "Fine.");
+    };
     const post = (messages: readonly Said[], more: object = {}) =>
       world.app.request(`http://longhand.test${path}`, {
         method: "POST",
@@ -91,6 +96,29 @@ describe.each(SURFACES)("%s without a session", (_, { path, toBody, asks, edit, 
     expect(toEnd(events)).toMatchObject(told);
     expect(text.split('"applied_edits"')).toHaveLength(2);
     expect(text).toContain("Fine.");
+  });
+
+  test("is answered in whole where the session cannot be read for it", async () => {
+    const { post, lives } = open(() => {
+      for (const life of lives.values()) life.service.describe = () => Promise.reject(new Error("away"));
+    });
+    for (const stream of [false, true]) {
+      const response = await post(LONG, { ...asks, stream });
+      expect([response.status, response.headers.get("x-context-compacted")]).toEqual([200, null]);
+      expect(await response.text()).toContain("Fine.");
+    }
+  });
+
+  test("says why it failed in the provider's words, in a stream and without one", async () => {
+    const words = "Unsupported parameter: top_k";
+    const { post, model } = open(() => {}, {
+      ...SPEC,
+      source: "tenant",
+      provider: "openai-compatible",
+      base_url: "https://example.org/v1",
+    });
+    model.say = () => [{ type: "failure", failure: { kind: "auth", status: 401, message: words } }];
+    for (const stream of [false, true]) expect(await (await post(SHORT, { stream })).text()).toContain(words);
   });
 
   test("says nothing of it where it asked and fitted", async () => {

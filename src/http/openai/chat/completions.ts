@@ -158,7 +158,8 @@ async function answer(c: Context<HttpEnv>, answering: Answering): Promise<Respon
 async function answerWhole(c: Context<HttpEnv>, { calls, leg, head }: Answering): Promise<Response> {
   const read = await readRecordedLeg(calls, leg);
   if (!read.ok) return sendProblem(c, read.error);
-  setCompactedHeader(c, read.value.edits);
   const completion = toCompletion(read.value, head);
-  return completion.ok ? c.json(completion.value) : c.json({ error: completion.error.error }, completion.error.status);
+  if (!completion.ok) return c.json({ error: completion.error.error }, completion.error.status);
+  setCompactedHeader(c, read.value.edits);
+  return c.json(completion.value);
 }

@@ -205,7 +205,7 @@ async function beginInCopy({ c, deps, request }: ResponseAsking, place: Continui
 
 /** A session keeps what does not fit. A response that is not stored has all that its model may read. */
 const mustFit = ({ store, truncation, context_management: managed }: ResponseRequest["body"]): boolean =>
-  store === false && truncation !== "auto" && !managed;
+  store === false && truncation !== "auto" && (managed ?? []).length === 0;
 
 function toEdit({ place, body: { store, truncation, context_management: managed } }: ResponseRequest): Pick<StartedResponse, "edit"> {
   const edit = managed?.[0]?.type ?? (truncation === "auto" ? "truncation" : undefined);
