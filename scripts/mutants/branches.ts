@@ -259,8 +259,8 @@ export const branches: readonly Mutant[] = [
     name: "a title outlives what it was made from",
     breaks: "I31: what was redacted is nowhere",
     file: "src/app/turn/make-title.ts",
-    find: "&& writer.state.redacted.length === redacted.length",
-    replace: "",
+    find: "writer.state.settings.title === null && isUnredacted();",
+    replace: "writer.state.settings.title === null;",
     tests: SOURCES,
   },
   {

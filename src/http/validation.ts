@@ -2,6 +2,7 @@
 import type { Context, MiddlewareHandler } from "hono";
 import type { z } from "zod";
 import type { FieldError } from "../contract/problem";
+import { err, ok, type Result } from "../lib/result";
 import "../lib/plain-issues";
 import type { HttpEnv } from "./deps";
 import { sendProblem } from "./problem";
@@ -34,24 +35,66 @@ function listKinds(branches: readonly (readonly Issue[])[]): readonly unknown[] 
 
 const isInside = (issue: Issue): boolean => issue.path.length > 0 || issue.code === "unrecognized_keys";
 
-function toErrors(issue: Issue, base: Path): FieldError[] {
+interface Fault {
+  readonly path: Path;
+  readonly detail: string;
+}
+
+function toFaults(issue: Issue, base: Path): Fault[] {
   const path = [...base, ...issue.path];
-  if (issue.code === "unrecognized_keys") {
-    return issue.keys.map((key) => ({ field: toField([...path, key]), detail: UNKNOWN_FIELD }));
-  }
+  if (issue.code === "unrecognized_keys") return issue.keys.map((key) => ({ path: [...path, key], detail: UNKNOWN_FIELD }));
   if (issue.code === "invalid_union") {
     const kinds = listKinds(issue.errors);
-    if (kinds) return [{ field: toField([...path, "type"]), detail: `must be ${kinds.join(", ")}` }];
+    if (kinds) return [{ path: [...path, "type"], detail: `must be ${kinds.join(", ")}` }];
     const branch = pickBranch(issue.errors);
-    if (branch) return branch.flatMap((inner) => toErrors(inner, path));
+    if (branch) return branch.flatMap((inner) => toFaults(inner, path));
   }
-  return [{ field: toField(path), detail: issue.message }];
+  return [{ path, detail: issue.message }];
 }
 
 const UNKNOWN_FIELD = "unknown field";
 
+const toFieldError = ({ path, detail }: Fault): FieldError => ({ field: toField(path), detail });
+
 export function toFieldErrors(issues: readonly Issue[]): FieldError[] {
-  return issues.flatMap((issue) => toErrors(issue, [])).slice(0, MAX_ERRORS);
+  return issues
+    .flatMap((issue) => toFaults(issue, []))
+    .slice(0, MAX_ERRORS)
+    .map(toFieldError);
+}
+
+/** The most unknown members of a request that are left out. */
+const MOST_UNKNOWN = 200;
+
+interface Known<T> {
+  readonly value: T;
+  /** The members that the schema does not have, by their paths. */
+  readonly unknown: readonly string[];
+}
+
+/** Parses a value whose unknown members change nothing here: they are left out, and named. Any other fault is a fault. */
+export function parseKnown<S extends z.ZodType>(schema: S, given: unknown): Result<Known<z.infer<S>>, readonly FieldError[]> {
+  let known = given;
+  const unknown: string[] = [];
+  for (;;) {
+    const parsed = schema.safeParse(known);
+    if (parsed.success) return ok({ value: parsed.data, unknown });
+    const faults = parsed.error.issues.flatMap((issue) => toFaults(issue, []));
+    const others = faults.filter(({ detail }) => detail !== UNKNOWN_FIELD);
+    if (others.length > 0 || unknown.length + faults.length > MOST_UNKNOWN)
+      return err((others.length > 0 ? others : faults).slice(0, MAX_ERRORS).map(toFieldError));
+    for (const { path } of faults) {
+      known = leaveOut(known, path);
+      unknown.push(toField(path));
+    }
+  }
+}
+
+/** A copy of the value without the member at the path. The rest is shared. */
+function leaveOut(value: unknown, [key, ...rest]: Path): unknown {
+  if (Array.isArray(value)) return value.map((each: unknown, index) => (index === key ? leaveOut(each, rest) : each));
+  const members = Object.entries(Object(value)).filter(([name]) => rest.length > 0 || name !== key);
+  return Object.fromEntries(members.map(([name, each]) => [name, name === key ? leaveOut(each, rest) : each]));
 }
 
 type Checked = { readonly target: string } & (

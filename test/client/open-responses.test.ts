@@ -319,7 +319,7 @@ describe("a refusal", () => {
     ["no input", { model: MODEL }, { status: 400, param: "input" }],
     ["an unknown model", { model: "nope", input: "Hello" }, { status: 404, code: "model_not_found", param: "model" }],
     ["a parameter of the wrong type", { model: MODEL, input: "Hello", temperature: "hot" }, { status: 400, param: "temperature" }],
-    ["an unknown parameter", { model: MODEL, input: "Hello", flavour: "new" }, { status: 400, param: "flavour" }],
+    ["a parameter that is not offered", { model: MODEL, input: "Hello", prompt: { id: "p" } }, { status: 400, param: "prompt" }],
     ["an unknown item", { model: MODEL, input: [{ type: "nope" }] }, { status: 400 }],
     ["an unknown tool", { model: MODEL, input: "Hello", tools: [{ type: "web_search" }] }, { status: 400 }],
     [

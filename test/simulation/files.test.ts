@@ -11,7 +11,7 @@ import { FileWorld } from "./file-world";
 import { testSeeds } from "./test-seeds";
 
 /** A run takes longer than one of a session alone, so there are fewer. */
-const SEEDS_IN_TESTS = 50;
+const SEEDS_IN_TESTS = 80;
 const MOST_SEEDS = 200;
 const ACTIVE_STEPS = 600;
 const CALM_STEPS = 6_000;

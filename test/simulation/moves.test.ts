@@ -16,7 +16,7 @@ import { SimD1 } from "./sim-d1";
 import { testSeeds } from "./test-seeds";
 import { UsageWatch } from "./usage-watch";
 
-const SEEDS_IN_TESTS = 16;
+const SEEDS_IN_TESTS = 28;
 const MOST_SEEDS = 300;
 const ACTIVE_STEPS = 1_200;
 /** Twelve movers may compare a hundred sessions, a few rows a step. */

@@ -4,7 +4,6 @@
  */
 import type { Context } from "hono";
 import { estimateTokens } from "../../context/tokens";
-import { parseId } from "../../domain/ids";
 import { err, ok, type Result } from "../../lib/result";
 import { readPrincipal } from "../auth";
 import { callWithRetry } from "../calls";
@@ -13,6 +12,7 @@ import { type HttpError, sendProblem } from "../problem";
 import { isMediaInput } from "../schemas/message";
 import { type SessionCalls, sessionClient } from "../session-calls";
 import { ofSessionModel } from "../session-model";
+import { noteIgnored, readOwnSession } from "../surface/ignored";
 import { sortCopy } from "../surface/start-from-copy";
 import { weighAdded, weighRest } from "../surface/weigh-input";
 import { toSystem } from "./asked-with";
@@ -32,16 +32,14 @@ function weighNamed({ system }: CountBody, { tools }: ReadCopy) {
 }
 
 export async function countTokens(c: Context<HttpEnv>, deps: HttpDeps, header: string): Promise<Response> {
-  const parsed = parseRequest(countBody, await c.req.json());
+  const parsed = parseRequest(countBody, await c.req.json(), (unknown) => noteIgnored(c, unknown));
   if (!parsed.ok) return sendProblem(c, parsed.error);
   const body = parsed.value;
   const read = readCopy(body);
   if (!read.ok) return sendProblem(c, read.error);
-  const given = c.req.header(header);
   const named = weighNamed(body, read.value);
   const own = (named.system ?? 0) + (named.tools ?? 0);
-  const session = given === undefined ? null : parseId("ses", given);
-  if (given !== undefined && !session) return sendProblem(c, { code: "session_not_found" });
+  const session = readOwnSession(c, header);
   const { messages } = read.value;
   const rest = session ? await weighSession(sessionClient(deps, c, session), { messages, named }) : ok({ fresh: messages, tokens: 0 });
   if (!rest.ok) return sendProblem(c, rest.error);

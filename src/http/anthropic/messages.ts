@@ -1,7 +1,7 @@
 /** `POST /v1/messages`: the Anthropic API, over the session that `X-Session-Id` names, or over one that lasts for the request alone. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context, MiddlewareHandler } from "hono";
-import { parseId, type SessionId } from "../../domain/ids";
+import type { SessionId } from "../../domain/ids";
 import { ok, type Result } from "../../lib/result";
 import { readPrincipal, requireScope } from "../auth";
 import { readLongBody } from "../body";
@@ -14,6 +14,7 @@ import { refuseStream } from "../stream-limits";
 import { setCompactedHeader } from "../surface/applied-edits";
 import { readAttempt } from "../surface/attempts";
 import { toLegName } from "../surface/ids";
+import { noteIgnored, readOwnSession } from "../surface/ignored";
 import { readRecordedLeg } from "../surface/leg";
 import { openLeg, type StartedLeg } from "../surface/started-leg";
 import { createLegTranslator } from "../surface/tell-leg";
@@ -55,7 +56,7 @@ const requireVersion: MiddlewareHandler<HttpEnv> = async (c, next) => {
 };
 
 async function readRequest(c: Context<HttpEnv>, deps: HttpDeps): Promise<Result<MessageRequest, HttpError>> {
-  const parsed = parseRequest(messageBody, await c.req.json());
+  const parsed = parseRequest(messageBody, await c.req.json(), (unknown) => noteIgnored(c, unknown));
   if (!parsed.ok) return parsed;
   const attempt = await readAttempt(c, deps);
   if (!attempt.ok) return attempt;
@@ -71,10 +72,8 @@ async function postMessage(c: Context<HttpEnv>, deps: HttpDeps): Promise<Respons
   if (!read.ok) return sendProblem(c, read.error);
   const full = read.value.body.stream ? await refuseStream(c, deps) : null;
   if (full) return sendProblem(c, full);
-  const given = c.req.header(SESSION_HEADER);
-  if (given === undefined) return answerAlone(c, deps, read.value);
-  const session = parseId("ses", given);
-  return session ? answerIn(c, deps, { request: read.value, session }) : sendProblem(c, { code: "session_not_found" });
+  const session = readOwnSession(c, SESSION_HEADER);
+  return session ? answerIn(c, deps, { request: read.value, session }) : answerAlone(c, deps, read.value);
 }
 
 const LOST = {
@@ -150,7 +149,7 @@ async function answerWhole(c: Context<HttpEnv>, answering: Answering): Promise<R
   if (message.ok) return c.json(message.value);
   const { status, ...error } = message.error;
   // The turn is over. A session keeps its failure, and only its client knows whether to ask again.
-  if (c.req.header(SESSION_HEADER) !== undefined) c.header(SHOULD_RETRY, "false");
+  if (answering.lost === LOST.session) c.header(SHOULD_RETRY, "false");
   return c.json(toErrorBody(error, c.get("requestId")), status);
 }
 

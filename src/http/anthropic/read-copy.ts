@@ -10,7 +10,7 @@ import type { RequestError } from "../problem";
 import type { PartInput } from "../schemas/message";
 import type { ToolInput } from "../schemas/tool";
 import { type CopiedMessage, toComparedText } from "../surface/start-from-copy";
-import { toFieldErrors } from "../validation";
+import { parseKnown } from "../validation";
 import { findGenerationFaults, readTools } from "./asked-with";
 import { type BlockMessage, readMessage } from "./read-blocks";
 import type { CountBody, MessageParam } from "./request-body";
@@ -35,9 +35,16 @@ const MAX_PARTS = 128;
 
 const refuse = (errors: readonly FieldError[]): RequestError => ({ code: "invalid_request", errors: errors.slice(0, MAX_ERRORS) });
 
-export function parseRequest<S extends z.ZodType>(schema: S, given: unknown): Result<z.infer<S>, RequestError> {
-  const parsed = schema.safeParse(given);
-  return parsed.success ? ok(parsed.data) : err(refuse(toFieldErrors(parsed.error.issues)));
+/** `note`: hears of the members that were left out. */
+export function parseRequest<S extends z.ZodType>(
+  schema: S,
+  given: unknown,
+  note: (unknown: readonly string[]) => void = () => {},
+): Result<z.infer<S>, RequestError> {
+  const parsed = parseKnown(schema, given);
+  if (!parsed.ok) return err(refuse(parsed.error));
+  note(parsed.value.unknown);
+  return ok(parsed.value.value);
 }
 
 /** Refuses what does not depend on the conversation: tools and settings. */

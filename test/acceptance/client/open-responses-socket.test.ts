@@ -240,7 +240,7 @@ describe("a socket", () => {
     ["of another type", JSON.stringify({ type: "response.cancel" }), { status: 400, param: "type" }],
     ["without input", { model: MODEL }, { status: 400, param: "input" }],
     ["in the background", { model: MODEL, input: "Hello", background: true }, { status: 400, param: "background" }],
-    ["with an unknown parameter", { model: MODEL, input: "Hello", flavour: "new" }, { status: 400, param: "flavour" }],
+    ["with a parameter that is not offered", { model: MODEL, input: "Hello", prompt: { id: "p" } }, { status: 400, param: "prompt" }],
     ["for an unknown model", { model: "nope", input: "Hello" }, { status: 404, code: "model_not_found" }],
     ["on an unknown response", { model: MODEL, input: "Hello", previous_response_id: "resp_nope" }, NOT_FOUND],
   ])("refuses a message %s, and stays open", async (_, message, expected) => {

@@ -248,7 +248,6 @@ describe("parameters", () => {
     ["mcp_servers", [{ type: "url", url: "https://a.example", name: "a" }]],
     ["thread", { type: "create" }],
     ["fallbacks", [{ model: "m" }]],
-    ["frobnicate", 1],
     ["max_tokens", 0],
     ["temperature", 1.5],
     ["messages", []],

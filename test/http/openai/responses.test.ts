@@ -664,7 +664,6 @@ describe("a request is refused", () => {
       "input[0].content[0].image_url",
       "invalid_request",
     ],
-    [{ input: "x", colour: "red" }, 400, "colour", "invalid_request"],
     [{ input: "x", temperature: 3 }, 400, "temperature", "invalid_request"],
     [{ input: "x", top_logprobs: 5 }, 400, "top_logprobs", "invalid_request"],
     [{ input: "x", tools: [{ type: "web_search" }] }, 400, "tools[0].type", "invalid_request"],

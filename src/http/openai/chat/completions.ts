@@ -15,12 +15,13 @@ import { refuseStream } from "../../stream-limits";
 import { setCompactedHeader } from "../../surface/applied-edits";
 import { readAttempt } from "../../surface/attempts";
 import { toLegName } from "../../surface/ids";
+import { noteIgnored, readOwnSession } from "../../surface/ignored";
 import { readRecordedLeg } from "../../surface/leg";
 import { openLeg, type StartedLeg } from "../../surface/started-leg";
 import { createLegTranslator } from "../../surface/tell-leg";
 import { prepareThrowaway, whenOver } from "../../surface/throwaway";
 import { translateStream } from "../../surface/translate-stream";
-import { toFieldErrors } from "../../validation";
+import { parseKnown } from "../../validation";
 import { startAlone } from "./alone";
 import { readAsked, readChatTools } from "./asked";
 import { ChunkTeller } from "./frames";
@@ -47,9 +48,10 @@ interface ReadBody {
 }
 
 async function readRequest(c: Context<HttpEnv>, deps: HttpDeps): Promise<Result<ReadBody, HttpError>> {
-  const parsed = completionInput.safeParse(await c.req.json());
-  if (!parsed.success) return invalid(toFieldErrors(parsed.error.issues));
-  const body = parsed.data;
+  const parsed = parseKnown(completionInput, await c.req.json());
+  if (!parsed.ok) return invalid(parsed.error);
+  const { value: body, unknown } = parsed.value;
+  noteIgnored(c, unknown);
   const attempt = await readAttempt(c, deps);
   if (!attempt.ok) return attempt;
   const [messages, asked, named] = [readChatMessages(body.messages), readAsked(body), readChatTools(body)];
@@ -62,19 +64,22 @@ async function readRequest(c: Context<HttpEnv>, deps: HttpDeps): Promise<Result<
   return ok({ body, request: { messages: messages.value, asked: asked.value, tools: tools.value, ...sent } });
 }
 
-/** Null: the request names none. */
-const readSessionName = (c: Context<HttpEnv>, { metadata }: CompletionInput): string | null =>
-  c.req.header(SESSION_HEADER) ?? metadata?.session_id ?? null;
+/** Null: the request names none of ours. */
+function readSession(c: Context<HttpEnv>, { metadata }: CompletionInput): SessionId | null {
+  if (c.req.header(SESSION_HEADER) !== undefined) return readOwnSession(c, SESSION_HEADER);
+  const named = metadata?.session_id;
+  const session = named === undefined ? null : parseId("ses", named);
+  if (named !== undefined && !session) noteIgnored(c, ["metadata.session_id"]);
+  return session;
+}
 
 async function complete(c: Context<HttpEnv>, deps: HttpDeps): Promise<Response> {
   const read = await readRequest(c, deps);
   if (!read.ok) return sendProblem(c, read.error);
   const full = read.value.body.stream ? await refuseStream(c, deps) : null;
   if (full) return sendProblem(c, full);
-  const name = readSessionName(c, read.value.body);
-  if (name === null) return completeAlone(c, deps, read.value);
-  const session = parseId("ses", name);
-  return session ? completeInSession(c, deps, { ...read.value, session }) : sendProblem(c, { code: "session_not_found" });
+  const session = readSession(c, read.value.body);
+  return session ? completeInSession(c, deps, { ...read.value, session }) : completeAlone(c, deps, read.value);
 }
 
 const LOST = {

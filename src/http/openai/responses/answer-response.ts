@@ -6,7 +6,6 @@ import { toLegName } from "../../surface/ids";
 import { openLeg } from "../../surface/started-leg";
 import type { NumberedEvent } from "./events";
 import { ResponseFold } from "./frames";
-import { endTurn } from "./leg";
 import { buildResource, showTurn } from "./read-response";
 import { RESPONSE_PREFIX } from "./show-response";
 import type { StartedResponse } from "./start-response";
@@ -23,15 +22,10 @@ export async function readWhole({ calls, leg, asked, compaction, edit }: Started
   return whole.ok ? ok({ ...whole.value, ...(await readAppliedEdits(calls, edit)) }) : whole;
 }
 
-/** The last event of a response, with what no frame says: whether its conversation was compacted, and what the provider said of its failure. */
-export async function completeLast({ calls, leg, edit }: StartedResponse, event: NumberedEvent): Promise<NumberedEvent> {
-  if (event.type !== "response.failed") {
-    const edits = await readAppliedEdits(calls, edit);
-    return edits.context_management ? { ...event, response: Object.assign({}, event.response, edits) } : event;
-  }
-  const turn = await calls.repeatable((api, caller) => api.turn(caller, leg.turn)).catch(() => null);
-  const end = turn?.ok ? endTurn(turn.value) : null;
-  return end?.status === "failed" ? { ...event, response: Object.assign({}, event.response, { error: end.error }) } : event;
+/** The last event of a response, with what no frame says: whether its conversation was compacted. */
+export async function completeLast({ calls, edit }: StartedResponse, event: NumberedEvent): Promise<NumberedEvent> {
+  const edits = await readAppliedEdits(calls, edit);
+  return edits.context_management ? { ...event, response: Object.assign({}, event.response, edits) } : event;
 }
 
 /** Frames of the session, and what makes events of them. */

@@ -1,7 +1,6 @@
 /** A leg of a turn as a response: which messages are its own, how it ended, and what it used. */
 
 import type { ForkCut } from "../../../app/fork-parts";
-import { sayFailure } from "../../../app/turn/describe-failure";
 import type { DisplayItem } from "../../../contract/item";
 import type { TurnReport } from "../../../contract/turn";
 import { toRanges } from "../../../domain/branch";
@@ -92,8 +91,7 @@ export function endTurn({ status, finish, failure }: Pick<TurnReport, "status" |
 }
 
 function toError(failure: TurnReport["failure"]) {
-  const kind = failure?.kind ?? "internal";
-  const message = failure ? sayFailure(failure) : "The response failed.";
+  const { kind = "internal", detail: message = "The response failed." } = failure ?? {};
   if (kind === "overflow" || kind === "cannot_fit") return { code: "context_length_exceeded", message };
   if (kind === "rate_limit") return { code: "rate_limit_exceeded", message };
   if (kind === "quota" || kind === "budget") return { code: "insufficient_quota", message };

@@ -9,7 +9,7 @@ import type { HttpError } from "../../problem";
 import { generationInput } from "../../schemas/generation";
 import { type ToolInput, toolsInput } from "../../schemas/tool";
 import { type NamedLeg, parseSessionName } from "../../surface/ids";
-import { toFieldErrors } from "../../validation";
+import { parseKnown, toFieldErrors } from "../../validation";
 import { openGiven } from "../items/read-given";
 import { readInputItems } from "../items/read-items";
 import type { ReferencePlace } from "../items/references";
@@ -61,10 +61,11 @@ export function toReferencePlace(body: unknown): ReferencePlace | null {
 }
 
 /** `given`: the JSON of the body, or of a message on a socket. */
-export function parseResponseRequest(given: unknown): Result<ResponseRequest, HttpError> {
-  const parsed = responseInput.safeParse(given);
-  if (!parsed.success) return invalid(...toFieldErrors(parsed.error.issues));
-  const body = parsed.data;
+/** `unknown`: the members that were left out. */
+export function parseResponseRequest(given: unknown): Result<ResponseRequest & { readonly unknown: readonly string[] }, HttpError> {
+  const parsed = parseKnown(responseInput, given);
+  if (!parsed.ok) return invalid(...parsed.error);
+  const { value: body, unknown } = parsed.value;
   const fault = findBodyFault(body);
   if (fault) return invalid(fault);
   const place = readPlace(body);
@@ -73,7 +74,7 @@ export function parseResponseRequest(given: unknown): Result<ResponseRequest, Ht
   if (!input.ok) return input;
   const [generation, tools] = [readResponseGeneration(body), readResponseTools(body)];
   const errors = findBoundFaults({ generation, tools });
-  return errors.length > 0 ? invalid(...errors) : ok({ body, input: input.value, place: place.value, generation, tools });
+  return errors.length > 0 ? invalid(...errors) : ok({ body, input: input.value, place: place.value, generation, tools, unknown });
 }
 
 function readPlace(body: ResponseBody): Result<Place, HttpError> {

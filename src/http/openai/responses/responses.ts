@@ -10,6 +10,7 @@ import { type HttpError, sendProblem } from "../../problem";
 import { refuseStream } from "../../stream-limits";
 import { setCompactedHeader } from "../../surface/applied-edits";
 import { readAttempt } from "../../surface/attempts";
+import { noteIgnored } from "../../surface/ignored";
 import { openThrowaway, whenOver } from "../../surface/throwaway";
 import { translateStream } from "../../surface/translate-stream";
 import { completeLast, openEvents, readWhole } from "./answer-response";
@@ -29,6 +30,7 @@ async function create(c: Context<HttpEnv>, deps: HttpDeps): Promise<Response> {
   if (!given.ok) return sendProblem(c, given.error);
   const parsed = parseResponseRequest(given.value);
   if (!parsed.ok) return sendProblem(c, parsed.error);
+  noteIgnored(c, parsed.value.unknown);
   const key = readIdempotencyKey(c);
   if (!key.ok) return sendProblem(c, key.error);
   const full = parsed.value.body.stream ? await refuseStream(c, deps) : null;
