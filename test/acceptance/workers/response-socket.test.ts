@@ -226,19 +226,19 @@ describe("a socket", () => {
     const chat = await newChat({ replies: [{ text: "Hello." }] });
     const model = chat.model.upstream;
     const client = await Client.open(chat);
-    const cases: readonly (readonly [object | string, string | null])[] = [
+    const cases: readonly (readonly [object | string, string])[] = [
       ["{", "body"],
       ["{}", "type"],
       [JSON.stringify({ type: "response.steer" }), "type"],
       [{ model, input: "Hi.", background: true }, "background"],
-      [{ model, input: "Hi.", nonsense: 1 }, null],
+      [{ model, input: "Hi.", prompt: { id: "p" } }, "prompt"],
       [{ model }, "input"],
       [{ model, input: [{ type: "compaction", encrypted_content: "lhc1_x" }] }, "input[0].encrypted_content"],
     ];
     for (const [body, param] of cases) {
       const refused = await client.ask(body);
       expect(refused).toMatchObject({ type: "error", status: 400 });
-      if (param !== null) expect(refused.error?.param).toBe(param);
+      expect(refused.error?.param).toBe(param);
     }
     expect(await client.ask({ model: "nope", input: "Hi." })).toMatchObject({ type: "error", status: 404 });
     client.socket.send("ping");

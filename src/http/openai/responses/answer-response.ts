@@ -1,10 +1,8 @@
 /** The answer to a request for a response: the whole resource, or the events of its stream. */
 import { ok, type Result } from "../../../lib/result";
 import type { HttpError } from "../../problem";
-import { type AppliedEdits, readAppliedEdits } from "../../surface/applied-edits";
 import { toLegName } from "../../surface/ids";
 import { openLeg } from "../../surface/started-leg";
-import type { NumberedEvent } from "./events";
 import { ResponseFold } from "./frames";
 import { buildResource, showTurn } from "./read-response";
 import { RESPONSE_PREFIX } from "./show-response";
@@ -13,19 +11,12 @@ import type { StartedResponse } from "./start-response";
 type Outcome<T> = Promise<Result<T, HttpError>>;
 
 /** Waits for the end of the response. One in the background is shown as it is. */
-export async function readWhole({ calls, leg, asked, compaction, edit }: StartedResponse): Outcome<object & AppliedEdits> {
+export async function readWhole({ calls, leg, asked, compaction }: StartedResponse): Outcome<object> {
   const { turn: id } = leg;
   const turn = await calls.repeatable((api, caller) => (asked.background ? api.turn(caller, id) : api.waitForTurn(caller, id)));
   if (!turn.ok) return turn;
   const found = await showTurn(calls, { leg, turn: turn.value, asked, compaction });
-  const whole = found.ok ? await buildResource(calls, leg, found.value) : found;
-  return whole.ok ? ok({ ...whole.value, ...(await readAppliedEdits(calls, edit)) }) : whole;
-}
-
-/** The last event of a response, with what no frame says: whether its conversation was compacted. */
-export async function completeLast({ calls, edit }: StartedResponse, event: NumberedEvent): Promise<NumberedEvent> {
-  const edits = await readAppliedEdits(calls, edit);
-  return edits.context_management ? { ...event, response: Object.assign({}, event.response, edits) } : event;
+  return found.ok ? buildResource(calls, leg, found.value) : found;
 }
 
 /** Frames of the session, and what makes events of them. */

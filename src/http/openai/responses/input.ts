@@ -35,7 +35,10 @@ const mcpTool = z.looseObject({
   server_url: z.string().nullish(),
   connector_id: z.null("only servers that the tenant registered, by server_label").optional(),
   authorization: z.null(REGISTERED).optional(),
-  headers: z.strictObject({}, REGISTERED).nullish(),
+  headers: z
+    .record(z.string(), z.unknown())
+    .refine((headers) => Object.keys(headers).length === 0, REGISTERED)
+    .nullish(),
 });
 const tool = z.discriminatedUnion("type", [functionTool, mcpTool], "only tools of type function, and mcp by server_label");
 type Tool = z.infer<typeof tool>;

@@ -1,5 +1,4 @@
 /** A leg of a turn as a response: which messages are its own, how it ended, and what it used. */
-
 import type { ForkCut } from "../../../app/fork-parts";
 import type { DisplayItem } from "../../../contract/item";
 import type { TurnReport } from "../../../contract/turn";

@@ -8,12 +8,12 @@ import { sendEvents } from "../../event-stream";
 import { readIdempotencyKey } from "../../idempotency";
 import { type HttpError, sendProblem } from "../../problem";
 import { refuseStream } from "../../stream-limits";
-import { setCompactedHeader } from "../../surface/applied-edits";
+import { readAppliedEdits, setCompactedHeader } from "../../surface/applied-edits";
 import { readAttempt } from "../../surface/attempts";
 import { noteIgnored } from "../../surface/ignored";
 import { openThrowaway, whenOver } from "../../surface/throwaway";
 import { translateStream } from "../../surface/translate-stream";
-import { completeLast, openEvents, readWhole } from "./answer-response";
+import { openEvents, readWhole } from "./answer-response";
 import { startContinued } from "./continued";
 import { openInput, parseResponseRequest } from "./request";
 import type { StartedResponse } from "./start-response";
@@ -58,7 +58,8 @@ async function sendWhole(c: Context<HttpEnv>, started: StartedResponse): Promise
   try {
     const whole = await readWhole(started);
     if (!whole.ok) return sendProblem(c, whole.error);
-    setCompactedHeader(c, whole.value);
+    // The resource has no member for it, and Open Responses allows no other.
+    setCompactedHeader(c, await readAppliedEdits(started.calls, started.edit));
     return c.json(whole.value);
   } finally {
     started.discard();
@@ -72,7 +73,5 @@ async function sendStream(c: Context<HttpEnv>, started: StartedResponse): Promis
     discard();
     return sendProblem(c, events.error);
   }
-  const { frames, fold } = events.value;
-  const translator = createResponseTranslator(fold, { after: null, complete: (event) => completeLast(started, event) });
-  return sendEvents(c, whenOver(translateStream(frames, translator), discard));
+  return sendEvents(c, whenOver(translateStream(events.value.frames, createResponseTranslator(events.value.fold, null)), discard));
 }

@@ -7,7 +7,7 @@ import type { HttpError } from "../../problem";
 import { toLegName } from "../../surface/ids";
 import { openUnlisted } from "../../surface/throwaway";
 import { translateStream } from "../../surface/translate-stream";
-import { completeLast, openEvents } from "./answer-response";
+import { openEvents } from "./answer-response";
 import { startContinued } from "./continued";
 import type { NumberedEvent } from "./events";
 import { toErrorEvent } from "./frame-ends";
@@ -124,8 +124,7 @@ async function tell(started: StartedResponse, { message: { lane }, send }: Socke
     return "";
   };
   await drain(frames, { fold, tellFrame });
-  const lost = { ...toErrorEvent(LOST), sequence_number: told.next };
-  const event = told.last ? await completeLast(started, told.last) : lost;
+  const event = told.last ?? { ...toErrorEvent(LOST), sequence_number: told.next };
   return ok({ event, isComplete: COMPLETE.has(event.type) });
 }
 

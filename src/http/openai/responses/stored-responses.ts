@@ -75,7 +75,7 @@ async function resume(c: Context<HttpEnv>, { calls, leg, found }: Named, after: 
   const { asked, compaction, runs, approvals } = found;
   const head = { id: toLegName(RESPONSE_PREFIX, leg), created_at: Math.floor(readIdTime(turn) / 1_000), asked, compaction };
   const fold = new ResponseFold({ head, leg, from: 1, runs, approvals });
-  return sendEvents(c, translateStream(frames.value, createResponseTranslator(fold, { after })));
+  return sendEvents(c, translateStream(frames.value, createResponseTranslator(fold, after)));
 }
 
 /** What was said so far is kept. A response that is over stays as it is. */

@@ -13,14 +13,8 @@ const WAITS = { code: "approval_required", message: "The response waits for a pe
 
 const toSse = (event: ResponseEvent): string => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
 
-interface Translating {
-  /** The last event that the client has. Null: it has none. */
-  readonly after: number | null;
-  /** Completes the last event, which the frames do not know all of. Absent: they do. */
-  readonly complete?: (event: NumberedEvent) => Promise<NumberedEvent>;
-}
-
-export function createResponseTranslator(fold: ResponseFold, { after, complete }: Translating): Translator {
+/** `after`: the last event that the client has. Null: it has none. */
+export function createResponseTranslator(fold: ResponseFold, after: number | null): Translator {
   let next = 0;
   const isDone = (): boolean => fold.hasEnded;
   /**
@@ -50,24 +44,16 @@ export function createResponseTranslator(fold: ResponseFold, { after, complete }
     if (isCutOff) return [];
     return frame.type === "turn.interrupted" ? placeEnding(events) : events;
   };
-  /** The last event, until it is completed. */
-  let last: NumberedEvent | null = null;
-  const toText = (events: readonly NumberedEvent[]): string => {
-    const placed = events.flatMap((event) => place(event) ?? []);
-    if (complete) last = placed.find(({ type }) => LAST.has(type)) ?? last;
-    return placed
-      .filter((event) => event !== last)
+  const toText = (events: readonly NumberedEvent[]): string =>
+    events
+      .flatMap((event) => place(event) ?? [])
       .map(toSse)
       .join("");
-  };
   const toError = (error: typeof LOST): string => toSse({ ...toErrorEvent(error), sequence_number: Math.max(next, (after ?? -1) + 1) });
   return {
     frame: (frame) => toText(take(frame)),
     isOver: isDone,
-    async end() {
-      const told = toText(held) + (last && complete ? toSse(await complete(last)) : "");
-      return told + (isDone() ? DONE : toError(fold.needsPerson ? WAITS : LOST) + DONE);
-    },
+    end: () => toText(held) + (isDone() ? DONE : toError(fold.needsPerson ? WAITS : LOST) + DONE),
     broken: () => toText(held) + toError(LOST),
   };
 }
