@@ -22,8 +22,7 @@ export const respond: readonly Mutant[] = [
     file: "src/app/idempotency.ts",
     find: "return kept.tries > 0 && kept.at >= arrived_at;",
     replace: "return false;",
-    tests: SIMULATION,
-    seeds: 500,
+    tests: ["test/app/attempts.test.ts"],
   },
   {
     name: "a copy behind calls ends behind their results",
