@@ -88,24 +88,43 @@ export const toAsked = (body: CountBody & Partial<MessageBody>): TurnInput => ({
   note: null,
 });
 
-/** Null: the request names none, and the session's own are offered. Tools that Anthropic runs, or that its models know by heart, are refused. */
-export function readTools(tools: readonly GivenTool[] | null | undefined, errors: FieldError[]): readonly ToolInput[] | null {
+/** Tools that Anthropic runs itself. An agent declares them whatever its model is, and works without them. */
+const HOSTED = /^(?:web_search|web_fetch|code_execution|tool_search_tool|advisor)_|^mcp_toolset$/;
+
+const isHosted = ({ type }: GivenTool): boolean => HOSTED.test(type ?? "");
+
+/** The names under which the answer reports tools that were left out. */
+export const listServerTools = (tools: readonly GivenTool[] | null | undefined): readonly string[] =>
+  (tools ?? []).flatMap((tool, index) => (isHosted(tool) ? [`tools.${index}:${tool.type}`] : []));
+
+/**
+ * Null: the request names none, and the session's own are offered. Tools of Anthropic's that the client runs are refused: without them an agent
+ * would lose its shell or its editor.
+ */
+export function readTools({ tools, tool_choice: choice }: ToolBody, errors: FieldError[]): readonly ToolInput[] | null {
   if (!tools || tools.length === 0) return null;
-  const known = tools.filter(({ type, name, allowed_callers }, index) => {
-    const isCustom = (type ?? "custom") === "custom";
-    const field = `tools.${index}`;
-    if (!isCustom)
-      errors.push({ field: `${field}.type`, detail: `${type} (${name}) is not supported: define a tool with an input_schema` });
-    else if (allowed_callers && !allowed_callers.includes("direct"))
-      errors.push({ field: `${field}.allowed_callers`, detail: "must include direct" });
-    return isCustom;
-  });
+  const own = tools.flatMap((tool, index) => (isHosted(tool) ? [] : [{ tool, field: `tools.${index}` }]));
+  const faults = own.flatMap(({ tool, field }) => findToolFaults(tool, field));
+  const forced = choice?.type === "tool" ? tools.find(({ name }) => name === choice.name) : own.length === 0 ? tools[0] : undefined;
+  if (forced && isHosted(forced) && (choice?.type === "tool" || choice?.type === "any"))
+    faults.push({ field: "tool_choice", detail: `a call is required, and only Anthropic runs ${forced.type}` });
+  errors.push(...faults);
   // Faults of definitions are reported by their place among all.
-  if (known.length < tools.length) return null;
-  const checked = toolsInput.safeParse(known.map(toTool));
+  if (faults.length > 0) return null;
+  const checked = toolsInput.safeParse(own.map(({ tool }) => toTool(tool)));
   if (checked.success) return checked.data;
-  errors.push(...toFieldErrors(checked.error.issues).map(({ field, detail }) => ({ field: `tools.${toTheirToolField(field)}`, detail })));
+  const toPlace = (field: string): string => toTheirToolField(field).replace(/^\d+/, (index) => own[Number(index)]?.field ?? index);
+  errors.push(...toFieldErrors(checked.error.issues).map(({ field, detail }) => ({ field: toPlace(field), detail })));
   return null;
+}
+
+type ToolBody = Pick<CountBody, "tools" | "tool_choice">;
+
+function findToolFaults({ type, name, allowed_callers }: GivenTool, field: string): readonly FieldError[] {
+  if ((type ?? "custom") !== "custom")
+    return [{ field: `${field}.type`, detail: `only Anthropic's models know ${type} (${name}): define a tool with an input_schema` }];
+  if (!allowed_callers || allowed_callers.includes("direct")) return [];
+  return [{ field: `${field}.allowed_callers`, detail: "must include direct" }];
 }
 
 const toTheirToolField = (field: string): string => field.replace(/^(\d+)\.parameters/, "$1.input_schema");

@@ -15,7 +15,7 @@ import { ofSessionModel } from "../session-model";
 import { noteIgnored, readOwnSession } from "../surface/ignored";
 import { sortCopy } from "../surface/start-from-copy";
 import { weighAdded, weighRest } from "../surface/weigh-input";
-import { toSystem } from "./asked-with";
+import { listServerTools, toSystem } from "./asked-with";
 import { BETA_MEMBERS } from "./message-shape";
 import { toToolUseId } from "./read-blocks";
 import { type CopiedBlocks, findFaults, parseRequest, type ReadCopy, readCopy } from "./read-copy";
@@ -37,6 +37,7 @@ export async function countTokens(c: Context<HttpEnv>, deps: HttpDeps, header: s
   const body = parsed.value;
   const read = readCopy(body);
   if (!read.ok) return sendProblem(c, read.error);
+  noteIgnored(c, listServerTools(body.tools));
   const named = weighNamed(body, read.value);
   const own = (named.system ?? 0) + (named.tools ?? 0);
   const session = readOwnSession(c, header);

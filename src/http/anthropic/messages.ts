@@ -21,6 +21,7 @@ import { createLegTranslator } from "../surface/tell-leg";
 import { prepareThrowaway, whenOver } from "../surface/throwaway";
 import { translateStream } from "../surface/translate-stream";
 import { startMessageAlone } from "./alone";
+import { listServerTools } from "./asked-with";
 import { countTokens } from "./count-tokens";
 import { MessageTeller } from "./message-frames";
 import { toWholeMessage } from "./message-report";
@@ -62,6 +63,7 @@ async function readRequest(c: Context<HttpEnv>, deps: HttpDeps): Promise<Result<
   if (!attempt.ok) return attempt;
   const read = readCopy(parsed.value);
   if (!read.ok) return read;
+  noteIgnored(c, listServerTools(parsed.value.tools));
   const tools = await findTools(deps, readPrincipal(c).tenant, read.value.tools);
   if (!tools.ok) return tools;
   return ok({ body: parsed.value, messages: read.value.messages, tools: tools.value, idempotency: attempt.value });

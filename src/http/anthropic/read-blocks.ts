@@ -64,6 +64,8 @@ const searchBlock = z.object({
   content: z.array(textBlock),
   citations,
 });
+/** What the client's search for tools found. Every tool of the request is offered, so that the model need not wait for it. */
+const referenceBlock = z.object({ type: z.literal("tool_reference"), tool_name: z.string() });
 const callBlock = z.object({ type: z.literal("tool_use"), id: callId, name: toolName, input: z.unknown() });
 const thinkingBlock = z.object({ type: z.literal("thinking"), thinking: z.string() });
 const resultBlock = z.object({
@@ -139,11 +141,18 @@ function toParts(block: GivenBlock, place: Pick<Place, "at" | "errors">): PartIn
     const document = parse(documentBlock, block, place);
     return document ? readDocument(document, place) : [];
   }
+  return readFound(block, place);
+}
+
+/** What a search of the client found. */
+function readFound(block: GivenBlock, place: Pick<Place, "at" | "errors">): PartInput[] {
   if (block.type === "search_result") {
     const found = parse(searchBlock, block, place);
     return found ? [{ type: "text", text: [found.title, found.source, ...found.content.map(({ text }) => text)].join("\n") }] : [];
   }
-  return [];
+  if (block.type !== "tool_reference") return [];
+  const found = parse(referenceBlock, block, place);
+  return found ? [{ type: "text", text: `The tool ${found.tool_name} can be called.\n` }] : [];
 }
 
 const MAX_NAME = 255;
@@ -194,7 +203,7 @@ function readInnerContent(content: z.infer<typeof innerContent>, place: Pick<Pla
   );
 }
 
-const IN_RESULT: ReadonlySet<string> = new Set(["text", "image", "document", "search_result"]);
+const IN_RESULT: ReadonlySet<string> = new Set(["text", "image", "document", "search_result", "tool_reference"]);
 
 function readResult(block: GivenBlock, place: Place): void {
   const result = parse(resultBlock, block, place);

@@ -50,7 +50,7 @@ export function parseRequest<S extends z.ZodType>(
 /** Refuses what does not depend on the conversation: tools and settings. */
 export function readCopy(body: CountBody): Result<ReadCopy, RequestError> {
   const errors: FieldError[] = [];
-  const tools = readTools(body.tools, errors);
+  const tools = readTools(body, errors);
   errors.push(...findGenerationFaults(body));
   if (errors.length > 0) return err(refuse(errors));
   return ok({ tools, messages: body.messages.flatMap((message, index) => splitMessage(message, `messages.${index}`)) });

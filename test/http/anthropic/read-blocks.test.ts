@@ -2,7 +2,7 @@
 import type Anthropic from "@anthropic-ai/sdk";
 import { describe, expect, test } from "vitest";
 import type { FieldError } from "../../../src/contract/problem";
-import { readTools, toGeneration, toSystem, toTheirField } from "../../../src/http/anthropic/asked-with";
+import { listServerTools, readTools, toGeneration, toSystem, toTheirField } from "../../../src/http/anthropic/asked-with";
 import { parseToolUseId, readMessage, toToolUseId } from "../../../src/http/anthropic/read-blocks";
 import { findFaults, parseRequest, readCopy } from "../../../src/http/anthropic/read-copy";
 import { messageBody } from "../../../src/http/anthropic/request-body";
@@ -128,7 +128,7 @@ describe("blocks of a user", () => {
     [{ type: "image", source: { type: "file", file_id: "file_011" } }, "messages.2.content.0.source"],
     [{ type: "tool_result", content: "x" }, "messages.2.content.0.tool_use_id"],
     [
-      { type: "tool_result", tool_use_id: "a", content: [{ type: "tool_reference", tool_name: "b" }] },
+      { type: "tool_result", tool_use_id: "a", content: [{ type: "server_tool_use", tool_name: "b" }] },
       "messages.2.content.0.content.0.type",
     ],
     [
@@ -283,25 +283,66 @@ describe("parameters", () => {
     expect(toSystem(undefined)).toBe(null);
   });
 
-  test("tools are defined by the client; those of Anthropic are refused by their place", () => {
+  const input_schema = { type: "object", properties: {} };
+
+  test("tools are defined by the client; those that Anthropic's models know by heart are refused by their place", () => {
     const errors: FieldError[] = [];
-    const input_schema = { type: "object", properties: {} };
-    const tools = readTools(
-      [{ name: "weather", description: "D", input_schema, input_examples: [{ city: "北京" }], strict: true }],
-      errors,
-    );
-    expect(tools).toEqual([{ name: "weather", description: 'D\nExample: {"city":"北京"}', parameters: input_schema }]);
+    const tool = { name: "weather", description: "D", input_schema, input_examples: [{ city: "北京" }], strict: true };
+    expect(readTools({ tools: [tool] }, errors)).toEqual([
+      { name: "weather", description: 'D\nExample: {"city":"北京"}', parameters: input_schema },
+    ]);
     expect(errors).toEqual([]);
 
-    readTools(
-      [
-        { type: "custom", name: "ok", input_schema },
-        { type: "web_search_20250305", name: "web_search" },
-      ],
-      errors,
-    );
-    readTools([{ name: "no schema" }], errors);
-    expect(errors.map(({ field }) => field)).toEqual(["tools.1.type", "tools.0.name", "tools.0.input_schema"]);
+    const bash = { type: "bash_20250124", name: "bash" };
+    readTools({ tools: [{ type: "custom", name: "ok", input_schema }, bash] }, errors);
+    readTools({ tools: [SEARCH, { name: "no schema" }] }, errors);
+    expect(errors.map(({ field }) => field)).toEqual(["tools.1.type", "tools.1.name", "tools.1.input_schema"]);
+  });
+
+  const SEARCH = { type: "web_search_20250305", name: "web_search" };
+
+  test.each([
+    ["web_search_20260318", true],
+    ["web_fetch_20250910", true],
+    ["code_execution_20260521", true],
+    ["tool_search_tool_bm25_20251119", true],
+    ["tool_search_tool_regex", true],
+    ["advisor_20260301", true],
+    ["mcp_toolset", true],
+    ["bash_20250124", false],
+    ["text_editor_20250728", false],
+    ["memory_20250818", false],
+    ["computer_20251124", false],
+    ["browser_toolset_20260801", false],
+  ])("%s is left out, and named: %s", (type, isLeftOut) => {
+    const errors: FieldError[] = [];
+    const tools = [
+      { name: "ok", input_schema },
+      { type, name: "it" },
+    ];
+    expect(readTools({ tools }, errors)?.length).toBe(isLeftOut ? 1 : undefined);
+    expect(errors.length).toBe(isLeftOut ? 0 : 1);
+    expect(listServerTools(tools)).toEqual(isLeftOut ? [`tools.1:${type}`] : []);
+  });
+
+  test.each([
+    [{ type: "tool", name: "web_search" } as const, [SEARCH, { name: "ok", input_schema }], "tool_choice"],
+    [{ type: "any" } as const, [SEARCH], "tool_choice"],
+    [{ type: "any" } as const, [SEARCH, { name: "ok", input_schema }], undefined],
+    [{ type: "auto" } as const, [SEARCH], undefined],
+    [{ type: "tool", name: "ok" } as const, [SEARCH, { name: "ok", input_schema }], undefined],
+  ])("a choice that forces a tool of Anthropic is refused: %j", (tool_choice, tools, field) => {
+    const errors: FieldError[] = [];
+    readTools({ tools, tool_choice }, errors);
+    expect(errors[0]?.field).toBe(field);
+  });
+
+  test("a reference to a tool in a result is a text", () => {
+    const errors: FieldError[] = [];
+    const content = ["a", "b"].map((tool_name) => ({ type: "tool_reference", tool_name }));
+    const message = { role: "user" as const, content: [{ type: "tool_result", tool_use_id: "t", content }] };
+    expect(readMessage(message, "messages.0", errors).results[0]?.output).toBe("The tool a can be called.\nThe tool b can be called.\n");
+    expect(errors).toEqual([]);
   });
 
   test("our fields have their names in refusals", () => {

@@ -602,7 +602,6 @@ describe("a refusal", () => {
     [{ logit_bias: { "50256": -100 } }, "logit_bias"],
     [{ modalities: ["text", "audio"] }, "modalities"],
     [{ functions: [{ name: "f" }] }, "functions"],
-    [{ web_search_options: {} }, "web_search_options"],
     [{ model: "" }, "model"],
     [{ messages: [] }, "messages"],
     [{ messages: [{ role: "user", content: "" }] }, "messages[0].content"],

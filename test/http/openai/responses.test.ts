@@ -666,7 +666,7 @@ describe("a request is refused", () => {
     ],
     [{ input: "x", temperature: 3 }, 400, "temperature", "invalid_request"],
     [{ input: "x", top_logprobs: 5 }, 400, "top_logprobs", "invalid_request"],
-    [{ input: "x", tools: [{ type: "web_search" }] }, 400, "tools[0].type", "invalid_request"],
+    [{ input: "x", tools: [{ type: "local_shell" }] }, 400, "tools[0].type", "invalid_request"],
     [{ input: "x", tools: [{ type: "mcp", server_label: "github" }] }, 400, "tools[0].server_label", "invalid_request"],
     [{ input: "x", tools: [LOOK, LOOK] }, 400, "tools[1].name", "invalid_request"],
     [{ input: "x", tool_choice: { type: "function", name: "nothing" } }, 400, "tool_choice", "invalid_request"],

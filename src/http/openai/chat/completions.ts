@@ -51,7 +51,7 @@ async function readRequest(c: Context<HttpEnv>, deps: HttpDeps): Promise<Result<
   const parsed = parseKnown(completionInput, await c.req.json());
   if (!parsed.ok) return invalid(parsed.error);
   const { value: body, unknown } = parsed.value;
-  noteIgnored(c, unknown);
+  noteIgnored(c, body.web_search_options ? [...unknown, "web_search_options"] : unknown);
   const attempt = await readAttempt(c, deps);
   if (!attempt.ok) return attempt;
   const [messages, asked, named] = [readChatMessages(body.messages), readAsked(body), readChatTools(body)];

@@ -34,7 +34,7 @@ const responseFormat = z.discriminatedUnion("type", [
 ]);
 
 const givenTool = z.object({
-  type: z.literal("function", "only functions are supported"),
+  type: z.literal("function", "only functions are supported: POST /v1/responses takes tools of type custom"),
   function: z.object({
     name: z.string(),
     description: z.string().nullish(),
@@ -101,7 +101,7 @@ export const completionInput = z.strictObject({
   functions: refused(),
   function_call: refused(),
   verbosity: ignored(),
-  web_search_options: refused(),
+  web_search_options: z.unknown().optional().describe("ignored, and named in `X-Ignored`: only OpenAI searches"),
   prediction: ignored(),
   prompt_cache_key: ignored(),
   prompt_cache_options: ignored(),

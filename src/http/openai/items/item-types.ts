@@ -46,6 +46,17 @@ interface CallItem {
   readonly name: string;
   readonly arguments: string;
   readonly status: Status;
+  readonly namespace?: string;
+}
+/** A call of a tool that takes free text. */
+export interface CustomCallItem {
+  readonly type: "custom_tool_call";
+  readonly id: string;
+  readonly call_id: string;
+  readonly name: string;
+  readonly input: string;
+  readonly status: Status;
+  readonly namespace?: string;
 }
 interface OutputItem {
   readonly type: "function_call_output";
@@ -98,6 +109,7 @@ export type OpenAiItem =
   | MessageItem
   | ReasoningItem
   | CallItem
+  | CustomCallItem
   | OutputItem
   | ServerCallItem
   | ApprovalRequestItem

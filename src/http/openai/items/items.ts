@@ -7,6 +7,7 @@ import { isOfferedName } from "../../../app/tools/offer-tools";
 import type { DisplayItem } from "../../../contract/item";
 import type { ExecutionId, ItemId, SessionId } from "../../../domain/ids";
 import type { AskedCall, WhoRuns } from "../../surface/read-runs";
+import { type CallForms, readTextArguments } from "./call-forms";
 import { toItemName } from "./item-names";
 import type { ApprovalResponseItem, CompactionItem, ContentItem, OpenAiItem, ServerCallItem } from "./item-types";
 
@@ -20,6 +21,8 @@ export interface ShownIn extends WhoRuns {
   readonly compactions?: ReadonlyMap<ItemId, CompactionItem>;
   /** The MCP servers that the response was asked with. Clients look for their calls by these names. Absent: none. */
   readonly servers?: readonly string[];
+  /** The forms of the tools that the response was asked with. Absent: all calls are shown as functions. */
+  readonly forms?: CallForms;
 }
 
 const toLabel = (tool: string, { servers = [] }: Pick<ShownIn, "servers">): string =>
@@ -113,9 +116,9 @@ function breakOff(items: readonly PlacedItem[]): readonly PlacedItem[] {
   }));
 }
 
-type ReplyItem = Extract<OpenAiItem, { type: "message" | "reasoning" | "function_call" }>;
+type ReplyItem = Extract<OpenAiItem, { type: "message" | "reasoning" | "function_call" | "custom_tool_call" }>;
 const isOfReply = (item: OpenAiItem): item is ReplyItem =>
-  item.type === "message" || item.type === "reasoning" || item.type === "function_call";
+  item.type === "message" || item.type === "reasoning" || item.type === "function_call" || item.type === "custom_tool_call";
 
 /** Neighbouring parts that become one item. */
 export function joinAlike(content: readonly Part[]): { readonly isReasoning: boolean; readonly parts: readonly Part[] }[] {
@@ -141,8 +144,16 @@ function toCallItems(call: Call, reply: Reply): readonly OpenAiItem[] {
   if (waited) return [toApprovalRequest(waited, reply), ...toApprovalResponses(waited, session)];
   if (ranHere.has(execution_id))
     return [toServerCall(call, { id: toItemName({ prefix: "mcp", session, id }), result: results.get(execution_id), shown: reply })];
-  const named = { id: toItemName({ prefix: "fc", session, id }), call_id, name, arguments: given };
-  return [{ type: "function_call", ...named, status: "completed" }];
+  return [toClientCall({ id: toItemName({ prefix: "fc", session, id }), call_id, name, arguments: given }, reply)];
+}
+
+type NamedCall = Pick<Extract<OpenAiItem, { type: "function_call" }>, "id" | "call_id" | "name" | "arguments">;
+
+function toClientCall({ id, call_id, name, arguments: given }: NamedCall, { forms }: Pick<ShownIn, "forms">): OpenAiItem {
+  const form = forms?.get(name) ?? { type: "function", name, namespace: null };
+  const named = { id, call_id, name: form.name, ...(form.namespace !== null && { namespace: form.namespace }) };
+  if (form.type === "custom") return { type: "custom_tool_call", ...named, input: readTextArguments(given), status: "completed" };
+  return { type: "function_call", ...named, arguments: given, status: "completed" };
 }
 
 const toRequestName = ({ item: id }: AskedCall, session: SessionId): string => toItemName({ prefix: "mcpr", session, id });

@@ -9,6 +9,7 @@ import type { ItemId } from "../../../domain/ids";
 import { err, ok, type Result } from "../../../lib/result";
 import { type Content, type PartInput, toParts } from "../../schemas/message";
 import { callId, toolName } from "../../schemas/tool";
+import { toFunctionName, toTextArguments } from "./call-forms";
 import { OpenedItems } from "./compaction-item";
 import { CopiedItem } from "./copied-item";
 import { parseItemName } from "./item-names";
@@ -40,8 +41,15 @@ const shapes = {
     summary: z.array(z.looseObject({ text: z.string() })).nullish(),
     content: z.array(z.looseObject({ text: z.string() })).nullish(),
   }),
-  function_call: z.looseObject({ call_id: callId, name: toolName, arguments: z.string(), status: anyStatus }),
+  function_call: z.looseObject({
+    call_id: callId,
+    name: toolName,
+    namespace: toolName.nullish(),
+    arguments: z.string(),
+    status: anyStatus,
+  }),
   function_call_output: z.looseObject({ call_id: callId, output: z.unknown(), status: anyStatus }),
+  custom_tool_call: z.looseObject({ call_id: callId, name: toolName, namespace: toolName.nullish(), input: z.string(), status: anyStatus }),
   mcp_call: z.looseObject({
     id: callId.nullish(),
     name: toolName,
@@ -98,23 +106,32 @@ function readItem(transcript: Transcript, item: unknown, field: string): Read<nu
       return parseAt(shapes[type], { given: item, field }, (read) => readReasoning(transcript, read, field));
     case "function_call":
       return parseAt(shapes[type], { given: item, field }, ({ status, ...call }) =>
-        transcript.addCall(call, { field, status, names: null }),
+        transcript.addCall({ ...call, name: toCalledName(call) }, { field, status, names: null }),
+      );
+    case "custom_tool_call":
+      return parseAt(shapes[type], { given: item, field }, ({ status, input, ...call }) =>
+        transcript.addCall({ ...call, name: toCalledName(call), arguments: toTextArguments(input) }, { field, status, names: null }),
       );
     case "function_call_output":
-      return parseAt(shapes[type], { given: item, field }, (read) => readOutput(transcript, read, field));
+    case "custom_tool_call_output":
+      return parseAt(shapes.function_call_output, { given: item, field }, (read) => readOutput(transcript, read, field));
     case "mcp_call":
       return parseAt(shapes[type], { given: item, field }, (read) => readServerCall(transcript, read, field));
     case "mcp_approval_response":
       return parseAt(shapes[type], { given: item, field }, (read) => readApproval(transcript, read, field));
     case "mcp_approval_request":
       return readRequest(transcript, item, field);
-    // The server said it before, and knows it.
+    // The server said it before, and knows it; and tools are no part of the conversation.
     case "mcp_list_tools":
+    case "additional_tools":
       return ok(null);
     default:
       return err({ field: `${field}.type`, detail: `items of type ${type.slice(0, 64)} are not supported` });
   }
 }
+
+const toCalledName = ({ name, namespace }: Pick<Shapes["function_call"], "name" | "namespace">): string =>
+  toFunctionName({ name, namespace: namespace ?? null });
 
 /** All of it came in one item of the client, which a refusal names. */
 function readOpened(transcript: Transcript, { items }: OpenedItems, field: string): Read<null> {

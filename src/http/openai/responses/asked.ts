@@ -16,7 +16,7 @@ const echoedTool = z.object({
   strict: z.boolean().nullable(),
 });
 type EchoedTool = z.infer<typeof echoedTool>;
-const anyTool = z.union([echoedTool, z.looseObject({ type: z.literal("mcp") })]);
+const anyTool = z.union([echoedTool, z.looseObject({ type: z.enum(["mcp", "custom", "namespace"]) })]);
 
 /** Defaults are those of the OpenAI API. */
 const responseAsked = z.object({

@@ -1,6 +1,6 @@
 /** The events of a response, numbered from 0. Each item is opened, filled and closed under one id and one index. */
 import type { DisplayItem } from "../../../contract/item";
-import type { OpenAiItem } from "../items/item-types";
+import type { CustomCallItem, OpenAiItem } from "../items/item-types";
 import { type ShownIn, toOpenAiItems } from "../items/items";
 
 /** An event without its number. */
@@ -96,7 +96,17 @@ export class ItemWriter {
       this.#add("output_item.added", { output_index, item });
       return this.#add("output_item.done", { output_index, item });
     }
-    this.#writeCall(item, output_index);
+    if (item.type === "custom_tool_call") this.#writeTextCall(item, output_index);
+    else this.#writeCall(item, output_index);
+  }
+
+  #writeTextCall(item: CustomCallItem, output_index: number): void {
+    const { id, input } = item;
+    const place = { item_id: id, output_index };
+    this.#add("output_item.added", { output_index, item: { ...item, input: "", status: "in_progress" } });
+    if (input !== "") this.#add("custom_tool_call_input.delta", { ...place, delta: input });
+    this.#add("custom_tool_call_input.done", { ...place, input });
+    this.#add("output_item.done", { output_index, item });
   }
 
   #writeCall(item: Extract<OpenAiItem, { type: "function_call" | "mcp_call" }>, output_index: number): void {

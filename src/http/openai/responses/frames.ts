@@ -11,12 +11,14 @@ import type { NamedLeg } from "../../surface/ids";
 import type { AskedCall, WhoRuns } from "../../surface/read-runs";
 import { toItemName } from "../items/item-names";
 import type { OpenAiItem } from "../items/item-types";
+import type { ShownIn } from "../items/items";
 import { listServers } from "./asked";
 import { buildOutput, ItemWriter, type NumberedEvent, type ResponseEvent } from "./events";
 import { GONE, readTurnEnd, type TurnEndFrame, toErrorEvent } from "./frame-ends";
 import { findCompletion } from "./leg";
 import { ReplyWriter } from "./reply-writer";
 import { buildResponse, type LegEnd, type ResponseHead } from "./resource";
+import { listForms } from "./tools";
 
 interface FoldInput {
   readonly head: ResponseHead;
@@ -31,7 +33,7 @@ interface FoldInput {
 
 export class ResponseFold {
   readonly #head: ResponseHead;
-  readonly #servers: readonly string[];
+  readonly #tools: Pick<ShownIn, "servers" | "forms">;
   readonly #session: SessionId;
   readonly #wanted: number;
   readonly #runs: Map<ExecutionId, "client" | "server">;
@@ -52,7 +54,7 @@ export class ResponseFold {
 
   constructor({ head, leg, from, runs, approvals }: FoldInput) {
     this.#head = head;
-    this.#servers = listServers(head.asked);
+    this.#tools = { servers: listServers(head.asked), forms: listForms(head.asked.tools) };
     this.#createdAt = head.created_at;
     this.#session = leg.session;
     this.#wanted = leg.leg;
@@ -118,7 +120,7 @@ export class ResponseFold {
 
   get #output(): readonly OpenAiItem[] {
     const ranHere = new Set([...this.#runs].flatMap(([id, runs]) => (runs === "server" ? [id] : [])));
-    return buildOutput(this.#messages, { session: this.#session, ranHere, approvals: this.#approvals, servers: this.#servers });
+    return buildOutput(this.#messages, { session: this.#session, ranHere, approvals: this.#approvals, ...this.#tools });
   }
 
   #tell(frame: StreamFrame): readonly ResponseEvent[] {

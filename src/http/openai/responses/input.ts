@@ -7,60 +7,13 @@ import { EFFORTS, type Effort, type GenerationChoice } from "../../../context/ge
 import type { FieldError } from "../../../contract/problem";
 import { modelName } from "../../schemas/model";
 import { metadataInput } from "../../schemas/session";
-import { type ToolInput, toolDescription, toolName } from "../../schemas/tool";
 import { buildAsked, type ResponseAsked, showFormat } from "./asked";
+import { type BroughtTools, echoTools, responseTool, toolChoice, toToolChoice } from "./tools";
 
 const flag = z.boolean().nullish();
 const words = z.string().nullish();
 /** It is repeated in the response. */
 const label = z.string().max(1_024);
-
-const functionTool = z.looseObject({
-  type: z.literal("function"),
-  name: toolName,
-  description: toolDescription.nullish(),
-  parameters: z.record(z.string(), z.unknown()).nullish(),
-  strict: flag,
-});
-const REGISTERED = "is registered with the server, not sent with a request";
-const toolNames = z.strictObject({ tool_names: z.array(z.string()).nullish(), read_only: z.literal(false, "is not supported").nullish() });
-/** An MCP server that the tenant registered, by the name that it has here. */
-const mcpTool = z.looseObject({
-  type: z.literal("mcp"),
-  server_label: z.string().min(1).max(64),
-  allowed_tools: z.union([z.array(z.string()), toolNames.transform(({ tool_names }) => tool_names ?? null)]).nullish(),
-  require_approval: z
-    .union([z.enum(["always", "never"]), z.strictObject({ always: toolNames.nullish(), never: toolNames.nullish() })])
-    .nullish(),
-  server_url: z.string().nullish(),
-  connector_id: z.null("only servers that the tenant registered, by server_label").optional(),
-  authorization: z.null(REGISTERED).optional(),
-  headers: z
-    .record(z.string(), z.unknown())
-    .refine((headers) => Object.keys(headers).length === 0, REGISTERED)
-    .nullish(),
-});
-const tool = z.discriminatedUnion("type", [functionTool, mcpTool], "only tools of type function, and mcp by server_label");
-type Tool = z.infer<typeof tool>;
-
-const MODES = ["auto", "none", "required"] as const;
-const allowedTool = z.discriminatedUnion(
-  "type",
-  [z.looseObject({ type: z.literal("function"), name: toolName }), z.looseObject({ type: z.literal("mcp"), server_label: z.string() })],
-  "must be a function by its name, or mcp by its server_label",
-);
-type AllowedTool = z.infer<typeof allowedTool>;
-
-/** The model sees no other tools. */
-const allowedTools = z.looseObject({
-  type: z.literal("allowed_tools"),
-  mode: z.enum(["auto", "required"]),
-  tools: z.array(allowedTool),
-});
-const toolChoice = z.union(
-  [z.enum(MODES), z.looseObject({ type: z.literal("function"), name: toolName }), allowedTools],
-  "must be auto, none, required, a function by its name, or allowed_tools",
-);
 
 const format = z.discriminatedUnion(
   "type",
@@ -104,13 +57,8 @@ export const responseInput = z.strictObject({
   store: flag.describe("`false`: nothing is kept; only without `conversation`, `previous_response_id` and `background`"),
   stream: flag.describe("the answer as events"),
   background: flag.describe("the answer comes at once, and the response goes on"),
-  tools: z
-    .array(tool)
-    .nullish()
-    .describe(
-      "functions, and `mcp` servers that the tenant registered by `server_label`; others are refused. `strict` is echoed: arguments are checked here either way",
-    ),
-  tool_choice: toolChoice.nullish().describe("`auto`, `none`, `required`, a function by its name, or `allowed_tools` of those in `tools`"),
+  tools: z.array(responseTool).nullish().describe("see [OpenAI tools](openai-tools.md)"),
+  tool_choice: toolChoice.nullish().describe("`auto`, `none`, `required`, a tool by its name, or `allowed_tools` of those in `tools`"),
   parallel_tool_calls: flag.describe("as it is"),
   text: z.strictObject({ format: format.nullish(), verbosity }).nullish().describe("`format`; `verbosity` is ignored"),
   reasoning: z
@@ -137,6 +85,7 @@ export const responseInput = z.strictObject({
   prompt_cache_options: ignored(),
   prompt_cache_retention: ignored(),
   user: ignored(),
+  client_metadata: ignored(),
   access_programs: ignored(),
   image: ignored(),
   prompt: refused(),
@@ -160,8 +109,6 @@ export function findBodyFault(body: ResponseBody): FieldError | null {
       field: "previous_response_id",
       detail: "Mutually exclusive parameters. Ensure you are only providing one of: 'previous_response_id' or 'conversation'.",
     };
-  const strange = findStrangeTool(body);
-  if (strange !== null) return { field: `tool_choice.tools.${strange}`, detail: "must be one of the request's tools" };
   if (body.store !== false) return null;
   if (chained || named) return { field: "store", detail: "a response in a stored conversation is stored" };
   return body.background ? { field: "background", detail: "Background mode requires store to be true." } : null;
@@ -171,32 +118,6 @@ const present = <T extends object>(fields: T): { [K in keyof T]?: NonNullable<T[
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined)) as {
     [K in keyof T]?: NonNullable<T[K]>;
   };
-
-const toKey = (given: Tool | AllowedTool): string => (given.type === "mcp" ? `mcp ${given.server_label}` : `function ${given.name}`);
-
-const readAllowed = ({ tool_choice: choice }: ResponseBody): readonly AllowedTool[] | null =>
-  typeof choice === "object" && choice?.type === "allowed_tools" ? choice.tools : null;
-
-/** The place of an allowed tool that the request does not bring. */
-function findStrangeTool(body: ResponseBody): number | null {
-  const brought = new Set(body.tools?.map(toKey));
-  const place = readAllowed(body)?.findIndex((each) => !brought.has(toKey(each))) ?? -1;
-  return place < 0 ? null : place;
-}
-
-/** The tools that the model sees. Null: the session's. */
-export function readResponseTools(body: ResponseBody): ToolInput[] | null {
-  const allowed = readAllowed(body)?.map(toKey);
-  const tools = allowed ? body.tools?.filter((given) => allowed.includes(toKey(given))) : body.tools;
-  return (
-    tools?.map((given): ToolInput => {
-      if (given.type === "mcp")
-        return { type: "mcp", server: given.server_label, ...(given.allowed_tools && { tools: given.allowed_tools }) };
-      const { name, description, parameters } = given;
-      return { name, parameters: parameters ?? { type: "object", properties: {} }, ...(description && { description }) };
-    }) ?? null
-  );
-}
 
 export function readResponseGeneration(body: ResponseBody): GenerationChoice | null {
   const { tool_choice: choice, text, reasoning, temperature, top_p, max_output_tokens, parallel_tool_calls } = body;
@@ -212,11 +133,6 @@ export function readResponseGeneration(body: ResponseBody): GenerationChoice | n
   return Object.keys(asked).length > 0 ? asked : null;
 }
 
-function toToolChoice(given: z.infer<typeof toolChoice> | null | undefined): GenerationChoice["tool_choice"] {
-  if (typeof given !== "object" || given === null) return given;
-  return given.type === "allowed_tools" ? given.mode : { name: given.name };
-}
-
 const toEffort = (given: z.infer<typeof effort>): Effort => (given === "xhigh" || given === "max" ? "high" : given);
 
 type Format = z.infer<typeof format>;
@@ -228,9 +144,14 @@ function toResponseFormat(given: Format | null | undefined): GenerationChoice["r
   return { type, name, schema, ...(typeof strict === "boolean" && { strict }) };
 }
 
+interface Echoed {
+  readonly body: ResponseBody;
+  readonly brought: BroughtTools;
+}
+
 /** What the resource repeats. `model`: the one that is asked where the request names none. */
-export function readEcho(body: ResponseBody, model: string): ResponseAsked {
-  const { tools, text, reasoning, tool_choice, service_tier } = body;
+export function readEcho({ body, brought }: Echoed, model: string): ResponseAsked {
+  const { text, reasoning, tool_choice, service_tier } = body;
   const { temperature, top_p, truncation, parallel_tool_calls, background, store, metadata } = body;
   return buildAsked({
     model,
@@ -241,11 +162,7 @@ export function readEcho(body: ResponseBody, model: string): ResponseAsked {
     max_output_tokens: body.max_output_tokens ?? null,
     safety_identifier: body.safety_identifier ?? null,
     prompt_cache_key: body.prompt_cache_key ?? null,
-    tools: (tools ?? []).map((given) => {
-      if (given.type === "mcp") return given;
-      const { type, name, description = null, parameters = null, strict } = given;
-      return { type, name, description, parameters, strict: strict ?? false };
-    }),
+    tools: echoTools(brought),
     ...(text && { text: { ...present(text), format: showFormat(text.format ?? { type: "text" }) } }),
     ...(reasoning && { reasoning: { effort: reasoning.effort ?? null, summary: reasoning.summary ?? null } }),
     ...(service_tier && service_tier !== "auto" && { service_tier }),

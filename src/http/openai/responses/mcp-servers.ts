@@ -7,12 +7,11 @@ import { callWithRetry } from "../../calls";
 import type { HttpDeps } from "../../deps";
 import type { HttpError } from "../../problem";
 import { findTools } from "../../session-tools";
-import type { ResponseBody } from "./input";
 import { toResponseError } from "./refusal";
 import type { ResponseRequest } from "./request";
+import type { BroughtTools } from "./tools";
 
-type Tool = NonNullable<ResponseBody["tools"]>[number];
-type McpTool = Extract<Tool, { type: "mcp" }>;
+type McpTool = Extract<NonNullable<BroughtTools>[number]["tool"], { type: "mcp" }>;
 
 /** The tools of the request as its session offers them. Null: the session's own. */
 export async function findResponseTools(
@@ -22,18 +21,19 @@ export async function findResponseTools(
 ): Promise<Result<readonly ToolDefinition[] | null, HttpError>> {
   const found = await findTools(deps, tenant, request.tools);
   if (!found.ok) return err(toResponseError(found.error, request));
-  const tools = request.body.tools ?? [];
-  const foreign = await findForeign(deps, tenant, tools);
+  const brought = request.brought ?? [];
+  const tools = brought.flatMap(({ tool }) => (tool.type === "mcp" ? [tool] : []));
+  const foreign = await findForeign(deps, tenant, brought);
   if (!foreign.ok) return foreign;
   if (foreign.value.length > 0) return err({ code: "invalid_request", errors: foreign.value });
   return ok(found.value?.map((tool) => askFirst(tool, tools)) ?? null);
 }
 
 /** A request may ask for approvals that the registration does not, and lifts none. */
-function askFirst(tool: ToolDefinition, tools: readonly Tool[]): ToolDefinition {
+function askFirst(tool: ToolDefinition, tools: readonly McpTool[]): ToolDefinition {
   const { runs } = tool;
   if (runs?.by !== "mcp") return tool;
-  const isAsked = tools.some((each) => each.type === "mcp" && each.server_label === runs.server && asksFor(each, runs.tool));
+  const isAsked = tools.some((each) => each.server_label === runs.server && asksFor(each, runs.tool));
   return isAsked ? { ...tool, needs_approval: true } : tool;
 }
 
@@ -49,10 +49,10 @@ function asksFor({ require_approval: asked }: McpTool, tool: string): boolean {
 async function findForeign(
   deps: Pick<HttpDeps, "tenants">,
   tenant: TenantId,
-  tools: readonly Tool[],
+  brought: NonNullable<BroughtTools>,
 ): Promise<Result<readonly FieldError[], HttpError>> {
-  const named = tools.flatMap((tool, index) =>
-    tool.type === "mcp" && tool.server_url ? [{ index, label: tool.server_label, url: tool.server_url }] : [],
+  const named = brought.flatMap(({ tool, field }) =>
+    tool.type === "mcp" && tool.server_url ? [{ field, label: tool.server_label, url: tool.server_url }] : [],
   );
   if (named.length === 0) return ok([]);
   const servers = await callWithRetry(
@@ -66,7 +66,7 @@ async function findForeign(
     named.flatMap((each) =>
       isRegistered(each)
         ? []
-        : [{ field: `tools.${each.index}.server_url`, detail: "the server that is registered by this label has another address" }],
+        : [{ field: `${each.field}.server_url`, detail: "the server that is registered by this label has another address" }],
     ),
   );
 }

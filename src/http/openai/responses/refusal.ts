@@ -19,14 +19,19 @@ const SETTINGS: Readonly<Record<GenerationField, string>> = {
 };
 const isSetting = (name: string): name is GenerationField => Object.hasOwn(SETTINGS, name);
 
-/** `generation.response_format.schema` as `text.format.schema`. */
-export function toResponseField(field: string): string {
-  const [head, name = "", ...rest] = field.split(".");
+/** `generation.response_format.schema` as `text.format.schema`. `toolFields`: where the request has each tool that is offered. */
+export function toResponseField(given: string, toolFields: readonly string[] = []): string {
+  const [head, name = "", ...rest] = given.split(".");
   if (head === "generation" && isSetting(name)) return [SETTINGS[name], ...rest].join(".");
-  if (head === "tools" && rest[0] === "server") return `tools.${name}.server_label`;
-  if (head === "tools" && rest[0] === "tools") return ["tools", name, "allowed_tools", ...rest.slice(1)].join(".");
+  if (head === "tools" && name !== "") return [toolFields[Number(name)] ?? `tools.${name}`, ...toToolPath(rest)].join(".");
   if (head === "system") return "instructions";
-  return field === "messages" ? "input" : field;
+  return given === "messages" ? "input" : given;
+}
+
+/** Our words for the members of an MCP server, as OpenAI's. */
+function toToolPath([member, ...rest]: readonly string[]): readonly string[] {
+  if (member === "server") return ["server_label"];
+  return member === "tools" ? ["allowed_tools", ...rest] : member === undefined ? [] : [member, ...rest];
 }
 
 const invalid = (field: string, detail: string): HttpError => ({ code: "invalid_request", errors: [{ field, detail }] });
@@ -34,14 +39,15 @@ const invalid = (field: string, detail: string): HttpError => ({ code: "invalid_
 interface Asked {
   readonly body: ResponseBody;
   readonly input: ReadInput;
+  readonly toolFields: readonly string[];
 }
 
-export function toResponseError(error: HttpError, { body, input }: Asked): HttpError {
+export function toResponseError(error: HttpError, { body, input, toolFields }: Asked): HttpError {
   switch (error.code) {
     case "invalid":
       return { ...error, field: toInputField(error.field, input) };
     case "invalid_request":
-      return { ...error, errors: error.errors.map((each) => ({ ...each, field: toResponseField(each.field) })) };
+      return { ...error, errors: error.errors.map((each) => ({ ...each, field: toResponseField(each.field, toolFields) })) };
     case "call_not_open": {
       const call = (error.index === null ? null : input.results[error.index]?.result.call_id) ?? error.call;
       return invalid("input", `No tool call found for function call output with call_id ${call}.`);

@@ -14,9 +14,10 @@ import { openGiven } from "../items/read-given";
 import { readInputItems } from "../items/read-items";
 import type { ReferencePlace } from "../items/references";
 import type { ReadInput } from "../items/transcript";
-import { findBodyFault, type ResponseBody, readConversation, readResponseGeneration, readResponseTools, responseInput } from "./input";
+import { findBodyFault, type ResponseBody, readConversation, readResponseGeneration, responseInput } from "./input";
 import { parseResponseName } from "./read-response";
 import { toResponseField, toUnknownPlace } from "./refusal";
+import { type BroughtTools, findChoiceFault, listLeftOut, listOffered, readBroughtTools } from "./tools";
 
 /** What the response continues. A name that this service cannot have given is of no place. */
 type Place =
@@ -29,7 +30,11 @@ export interface ResponseRequest {
   readonly input: ReadInput;
   readonly place: Place;
   readonly generation: RespondInput["generation"];
+  readonly brought: BroughtTools;
+  /** What the model is offered. Null: the session's tools. */
   readonly tools: readonly ToolInput[] | null;
+  /** Where the request has each of them. */
+  readonly toolFields: readonly string[];
 }
 
 const invalid = (...errors: readonly FieldError[]) => err({ code: "invalid_request" as const, errors });
@@ -60,8 +65,7 @@ export function toReferencePlace(body: unknown): ReferencePlace | null {
   return session && { session, after: null };
 }
 
-/** `given`: the JSON of the body, or of a message on a socket. */
-/** `unknown`: the members that were left out. */
+/** `given`: the JSON of the body, or of a message on a socket. `unknown`: the members and tools that were left out. */
 export function parseResponseRequest(given: unknown): Result<ResponseRequest & { readonly unknown: readonly string[] }, HttpError> {
   const parsed = parseKnown(responseInput, given);
   if (!parsed.ok) return invalid(...parsed.error);
@@ -72,9 +76,17 @@ export function parseResponseRequest(given: unknown): Result<ResponseRequest & {
   if (!place.ok) return place;
   const input = readInput(body);
   if (!input.ok) return input;
-  const [generation, tools] = [readResponseGeneration(body), readResponseTools(body)];
-  const errors = findBoundFaults({ generation, tools });
-  return errors.length > 0 ? invalid(...errors) : ok({ body, input: input.value, place: place.value, generation, tools, unknown });
+  const brought = readBroughtTools(body);
+  if (!brought.ok) return invalid(...brought.error);
+  const choice = findChoiceFault(brought.value, body.tool_choice);
+  if (choice) return invalid(choice);
+  const [generation, offered] = [readResponseGeneration(body), listOffered(brought.value, body.tool_choice)];
+  const tools = offered?.map((each) => each.input) ?? null;
+  const toolFields = offered?.map(({ field }) => field) ?? [];
+  const errors = findBoundFaults({ generation, tools, toolFields });
+  if (errors.length > 0) return invalid(...errors);
+  const asked = { generation, brought: brought.value, tools, toolFields };
+  return ok({ body, input: input.value, place: place.value, ...asked, unknown: [...unknown, ...listLeftOut(brought.value)] });
 }
 
 function readPlace(body: ResponseBody): Result<Place, HttpError> {
@@ -99,7 +111,11 @@ function readInput({ input }: ResponseBody): Result<ReadInput, HttpError> {
 }
 
 /** Bounds that hold for tools and settings on every surface. */
-function findBoundFaults({ generation, tools }: Pick<ResponseRequest, "generation" | "tools">): readonly FieldError[] {
+function findBoundFaults({
+  generation,
+  tools,
+  toolFields,
+}: Pick<ResponseRequest, "generation" | "tools" | "toolFields">): readonly FieldError[] {
   const [settings, offered] = [generationInput.safeParse(generation ?? {}), toolsInput.safeParse(tools ?? [])];
   const faults = [
     ...(settings.success
@@ -107,5 +123,5 @@ function findBoundFaults({ generation, tools }: Pick<ResponseRequest, "generatio
       : toFieldErrors(settings.error.issues).map(({ field, detail }) => ({ field: `generation.${field}`, detail }))),
     ...(offered.success ? [] : toFieldErrors(offered.error.issues).map(({ field, detail }) => ({ field: `tools.${field}`, detail }))),
   ];
-  return faults.map(({ field, detail }) => ({ field: toResponseField(field), detail }));
+  return faults.map(({ field, detail }) => ({ field: toResponseField(field, toolFields), detail }));
 }

@@ -9,6 +9,7 @@ import { listServers, type ResponseAsked } from "./asked";
 import { buildOutput } from "./events";
 import { findCompletion, findEnd, splitLegs } from "./leg";
 import { buildResponse, type ResponseHead } from "./resource";
+import { listForms } from "./tools";
 
 export const RESPONSE_PREFIX = "resp_";
 
@@ -38,7 +39,8 @@ export function showResponse(named: Named, { usage, ...who }: WhoRuns & { readon
   if (!messages) return null;
   const head = buildHead(named, who);
   const end = findEnd(turn, { isLast: leg === legs.length, messages }, who);
-  const said = buildOutput(messages, { session: named.session, servers: listServers(named.asked), ...who });
+  const tools = { servers: listServers(named.asked), forms: listForms(named.asked.tools) };
+  const said = buildOutput(messages, { session: named.session, ...tools, ...who });
   const output = [...(named.compaction && end.status !== "queued" ? [named.compaction] : []), ...said];
   const isOver = end.status !== "queued" && end.status !== "in_progress";
   return buildResponse(head, { end, completed_at: findCompletion(messages, head.created_at), output, usage: isOver ? usage : null });

@@ -53,12 +53,13 @@ interface WarmResponse {
 /** The response of a warm-up: it has no output, and nothing was used. */
 export function buildWarmResponse(
   { newId, now }: Pick<HttpDeps, "newId" | "now">,
-  { body }: ResponseRequest,
+  request: ResponseRequest,
 ): Result<WarmResponse, HttpError> {
+  const { body } = request;
   if (!body.model) return err({ code: "invalid_request", errors: [{ field: "model", detail: "a warm-up names its model" }] });
   const id = toLegName(RESPONSE_PREFIX, { session: newId("ses"), turn: newId("trn"), leg: 1 });
   const created_at = Math.floor(now() / 1_000);
-  const head = { id, created_at, asked: readEcho(body, body.model), compaction: null };
+  const head = { id, created_at, asked: readEcho(request, body.model), compaction: null };
   const shared = { completed_at: created_at, output: [] };
   const begun = buildResponse(head, { ...shared, end: { status: "in_progress" }, usage: null });
   const usage = { input: 0, output: 0, cached: 0, reasoning: 0 };

@@ -148,7 +148,7 @@ async function addNew(asking: ResponseAsking, opened: Opened & Reading, tools: r
   if (!taken.ok) return err(toUnknownPlace(taken.error, body));
   // No client can come back to a session that this request opens, but by its key.
   const idempotency = request.place.kind === "nothing" ? await readIdempotency(c, key) : named;
-  const echo = readEcho(body, model.value);
+  const echo = readEcho(request, model.value);
   const results = input.results.map(({ result }) => result);
   const approvals = await findApprovals(calls, input.approvals);
   if (!approvals.ok) return approvals;
