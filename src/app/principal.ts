@@ -1,4 +1,5 @@
 /** Who asks: the holder of a key, or of an access token that a key made. */
+import type { ClientSettings } from "../contract/client-settings";
 import type { LimitSet } from "../contract/limits";
 import type { AccessTokenId, KeyId, SessionId, TenantId } from "../domain/ids";
 import type { Restriction } from "../domain/key-restriction";
@@ -17,6 +18,8 @@ export interface Principal {
   readonly access_token?: AccessToken;
   /** What the key is held to beside its scopes. Absent: nothing, or the caller has an access token. */
   readonly restriction?: Restriction;
+  /** How the key's clients of other vendors' APIs are served. Absent: by the defaults, or the caller has an access token. */
+  readonly clients?: ClientSettings;
   /** The tenant is suspended: the credential opens nothing. Absent: it is served. */
   readonly suspended?: true;
 }

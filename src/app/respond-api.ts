@@ -85,6 +85,8 @@ export interface EndInput {
   readonly limit: number;
   /** Read no further back than to the model's words before the newest message of a user. */
   readonly toQuestion: boolean;
+  /** The beginning of the system prompt is read, too. */
+  readonly withSystem?: true;
 }
 
 /** A message at the end of a conversation. */
@@ -99,6 +101,8 @@ export interface ConversationEnd extends Pick<SessionDescription, "model" | "epo
   readonly items: readonly EndItem[];
   /** `items` is the whole conversation. */
   readonly is_whole: boolean;
+  /** The beginning of the system prompt that the last turn was asked with. Null: it had none. Absent: it was not read. */
+  readonly system?: string | null;
 }
 
 /** The live stream of a turn, and what it does not tell. */

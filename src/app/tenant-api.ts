@@ -1,5 +1,6 @@
 /** What `http` and the sessions may ask of a tenant's object, which owns keys, the directory of sessions, models and the default policy. */
 import type { PolicyChoice } from "../context/policy-choice";
+import type { ClientSettings } from "../contract/client-settings";
 import type { CredentialView } from "../contract/credential";
 import type { ListedTenant } from "../contract/deployment";
 import type { LimitSuggestion } from "../contract/model";
@@ -169,6 +170,7 @@ export interface KeyInput {
   readonly name: string;
   readonly scopes: readonly Scope[];
   readonly restriction: Restriction | null;
+  readonly clients: ClientSettings | null;
   /** Epoch milliseconds. Null: the key never expires. */
   readonly expires_at: number | null;
   /** The key of the caller. Null: the deployment's admin, who is not limited by a key's rights. */

@@ -4,6 +4,7 @@ import { policySchema } from "../context/policy";
 import { policyChoiceSchema } from "../context/policy-choice";
 import { SCOPES } from "../domain/scopes";
 import { TENANT_STATUSES } from "../domain/tenant-status";
+import { clientSettings } from "./client-settings";
 import { id, idOrNull, time } from "./ids";
 import { keyRestriction } from "./key-restriction";
 import { limitSet } from "./limits";
@@ -48,6 +49,7 @@ export const keyView = z
     name: z.string(),
     scopes: z.array(z.enum(SCOPES)).readonly(),
     restriction: keyRestriction.nullable().openapi({ description: "Null: the key is held to nothing but its scopes" }),
+    clients: clientSettings.nullable().openapi({ description: "Null: all defaults" }),
     created_at: time,
     expires_at: time.nullable().openapi({ description: "Null if the key does not expire" }),
     revoked_at: time.nullable(),

@@ -252,6 +252,7 @@ export const keyEntry = (changes: Partial<KeyView> = {}): KeyView => ({
   name: "test",
   scopes: SCOPES,
   restriction: null,
+  clients: null,
   created_at: NOW,
   expires_at: null,
   revoked_at: null,

@@ -13,6 +13,7 @@ function newKey(changes: Partial<NewKey> = {}): NewKey {
     hash: "hash-1",
     name: "ci",
     restriction: null,
+    clients: null,
     scopes: ["sessions:read"],
     expires_at: null,
     by: null,

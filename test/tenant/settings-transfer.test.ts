@@ -192,6 +192,7 @@ describe("secrets", () => {
       name: "north",
       scopes: ["sessions:read"],
       restriction,
+      clients: null,
       expires_at: null,
       by: null,
       idempotency: null,

@@ -308,7 +308,7 @@ describe("a tenant's limits", () => {
     const tenant = await newTenant();
     const stub = findStub(tenant);
     const scopes = [...SCOPES];
-    const order = { name: "x", scopes, restriction: null, expires_at: null, by: null, idempotency: null };
+    const order = { name: "x", scopes, restriction: null, clients: null, expires_at: null, by: null, idempotency: null };
     for (let count = 0; count < 100; count++) await stub.addKey(ACT, { ...order, id: newId("key"), hash: `hash-${count}` });
     expect(await read(tenant.call("POST", "/v1/keys", { name: "more" }))).toBe("409 key_limit");
     const keys = await readBody<{ data: { id: string }[] }>(await tenant.call("GET", "/v1/keys?limit=1"));

@@ -48,7 +48,7 @@ async function givenKey(
   const key = await generateApiKey({ env: "dev", tenant }, PEPPER);
   const hash = await hashKey(key, PEPPER);
   const id = newId("key");
-  await stub.addKey(ACT, { id, hash, name: "ci", scopes, restriction: null, expires_at, by: null, idempotency: null });
+  await stub.addKey(ACT, { id, hash, name: "ci", scopes, restriction: null, clients: null, expires_at, by: null, idempotency: null });
   return { key, hash, id };
 }
 
@@ -86,6 +86,7 @@ describe("a tenant that was never created", () => {
         name: "x",
         scopes: [],
         restriction: null,
+        clients: null,
         expires_at: null,
         by: null,
         idempotency: null,

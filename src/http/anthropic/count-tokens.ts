@@ -12,7 +12,8 @@ import { type HttpError, sendProblem } from "../problem";
 import { isMediaInput } from "../schemas/message";
 import { type SessionCalls, sessionClient } from "../session-calls";
 import { ofSessionModel } from "../session-model";
-import { noteIgnored, readOwnSession } from "../surface/ignored";
+import { noteIgnored } from "../surface/ignored";
+import { findNamedSession } from "../surface/named-session";
 import { sortCopy } from "../surface/start-from-copy";
 import { weighAdded, weighRest } from "../surface/weigh-input";
 import { listServerTools, toSystem } from "./asked-with";
@@ -31,7 +32,7 @@ function weighNamed({ system }: CountBody, { tools }: ReadCopy) {
   };
 }
 
-export async function countTokens(c: Context<HttpEnv>, deps: HttpDeps, header: string): Promise<Response> {
+export async function countTokens(c: Context<HttpEnv>, deps: HttpDeps): Promise<Response> {
   const parsed = parseRequest(countBody, await c.req.json(), (unknown) => noteIgnored(c, unknown));
   if (!parsed.ok) return sendProblem(c, parsed.error);
   const body = parsed.value;
@@ -40,9 +41,11 @@ export async function countTokens(c: Context<HttpEnv>, deps: HttpDeps, header: s
   noteIgnored(c, listServerTools(body.tools));
   const named = weighNamed(body, read.value);
   const own = (named.system ?? 0) + (named.tools ?? 0);
-  const session = readOwnSession(c, header);
-  const { messages } = read.value;
-  const rest = session ? await weighSession(sessionClient(deps, c, session), { messages, named }) : ok({ fresh: messages, tokens: 0 });
+  const { messages, tools } = read.value;
+  const session = await findNamedSession(c, deps, { model: body.model, tools });
+  if (!session.ok) return sendProblem(c, session.error);
+  const alone = ok({ fresh: messages, tokens: 0 });
+  const rest = session.value ? await weighSession(sessionClient(deps, c, session.value), { messages, named }) : alone;
   if (!rest.ok) return sendProblem(c, rest.error);
   const added = await weighAll(c, deps, rest.value.fresh);
   if (!added.ok) return sendProblem(c, added.error);

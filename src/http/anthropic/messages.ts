@@ -13,9 +13,11 @@ import { findTools } from "../session-tools";
 import { refuseStream } from "../stream-limits";
 import { setCompactedHeader } from "../surface/applied-edits";
 import { readAttempt } from "../surface/attempts";
+import { readClientWords } from "../surface/beside";
 import { toLegName } from "../surface/ids";
-import { noteIgnored, readOwnSession } from "../surface/ignored";
+import { noteIgnored } from "../surface/ignored";
 import { readRecordedLeg } from "../surface/leg";
+import { startInNamed } from "../surface/named-session";
 import { openLeg, type StartedLeg } from "../surface/started-leg";
 import { createLegTranslator } from "../surface/tell-leg";
 import { prepareThrowaway, whenOver } from "../surface/throwaway";
@@ -31,15 +33,12 @@ import { messageBody } from "./request-body";
 import { type MessageRequest, startMessage } from "./session";
 import { toErrorBody } from "./turn-fault";
 
-const SESSION_HEADER = "X-Session-Id";
 const SHOULD_RETRY = "x-should-retry";
 const path = "/v1/messages";
 
 export function registerAnthropic(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
   app.post(path, requireScope("sessions:write", null), requireVersion, readLongBody, (c) => postMessage(c, deps));
-  app.post(`${path}/count_tokens`, requireScope("sessions:read", null), requireVersion, readLongBody, (c) =>
-    countTokens(c, deps, SESSION_HEADER),
-  );
+  app.post(`${path}/count_tokens`, requireScope("sessions:read", null), requireVersion, readLongBody, (c) => countTokens(c, deps));
 }
 
 /** For every path of the Anthropic API, refusals included. */
@@ -66,7 +65,8 @@ async function readRequest(c: Context<HttpEnv>, deps: HttpDeps): Promise<Result<
   noteIgnored(c, listServerTools(parsed.value.tools));
   const tools = await findTools(deps, readPrincipal(c).tenant, read.value.tools);
   if (!tools.ok) return tools;
-  return ok({ body: parsed.value, messages: read.value.messages, tools: tools.value, idempotency: attempt.value });
+  const { messages } = read.value;
+  return ok({ body: parsed.value, messages, tools: tools.value, idempotency: attempt.value, client: readClientWords(c) });
 }
 
 async function postMessage(c: Context<HttpEnv>, deps: HttpDeps): Promise<Response> {
@@ -74,8 +74,11 @@ async function postMessage(c: Context<HttpEnv>, deps: HttpDeps): Promise<Respons
   if (!read.ok) return sendProblem(c, read.error);
   const full = read.value.body.stream ? await refuseStream(c, deps) : null;
   if (full) return sendProblem(c, full);
-  const session = readOwnSession(c, SESSION_HEADER);
-  return session ? answerIn(c, deps, { request: read.value, session }) : answerAlone(c, deps, read.value);
+  const { body, tools } = read.value;
+  const start = (session: SessionId) => startMessage(c, deps, { calls: sessionClient(deps, c, session), session, request: read.value });
+  const started = await startInNamed(c, deps, { model: body.model, tools }, start);
+  if (!started.ok) return refuse(c, started.error);
+  return started.value ? answerIn(c, deps, { request: read.value, ...started.value }) : answerAlone(c, deps, read.value);
 }
 
 const LOST = {
@@ -87,16 +90,12 @@ const LOST = {
 async function answerIn(
   c: Context<HttpEnv>,
   deps: HttpDeps,
-  { request, session }: { readonly request: MessageRequest; readonly session: SessionId },
+  { request, session, started }: { readonly request: MessageRequest; readonly session: SessionId; readonly started: StartedLeg },
 ): Promise<Response> {
-  const calls = sessionClient(deps, c, session);
-  const started = await startMessage(c, deps, { calls, session, request });
-  if (!started.ok) return refuse(c, started.error);
   // The SDK sends a request that failed again, which would add its messages twice.
   if (!request.idempotency) c.header(SHOULD_RETRY, "false");
-  c.header(SESSION_HEADER, session);
-  if (started.value.replayed) c.header("idempotent-replayed", "true");
-  return answer(c, { calls, request, leg: started.value, lost: LOST.session });
+  if (started.replayed) c.header("idempotent-replayed", "true");
+  return answer(c, { calls: sessionClient(deps, c, session), request, leg: started, lost: LOST.session });
 }
 
 /** A request without a session brings its whole conversation. Nothing of it is kept, so that the SDK may send it again. */

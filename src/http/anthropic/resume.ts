@@ -6,7 +6,7 @@ import type { ConversationEnd, EndItem } from "../../app/respond-api";
 import type { Schedule } from "../../app/session-ports";
 import { ok, type Result } from "../../lib/result";
 import type { SessionCalls } from "../session-calls";
-import { toComparedText } from "../surface/start-from-copy";
+import { toComparedText } from "../surface/new-messages";
 import type { StartedLeg } from "../surface/started-leg";
 import { waitForMove } from "../surface/wait-for-move";
 import { toToolUseId } from "./read-blocks";

@@ -4,13 +4,12 @@ import type { Idempotency } from "../../app/session-api";
 import type { Schedule } from "../../app/session-ports";
 import type { SessionId } from "../../domain/ids";
 import type { ToolDefinition } from "../../domain/message";
-import { err, ok, type Result } from "../../lib/result";
+import { err, ok } from "../../lib/result";
 import type { HttpDeps, HttpEnv } from "../deps";
-import type { HttpError } from "../problem";
 import type { SessionCalls } from "../session-calls";
+import type { ClientWords } from "../surface/beside";
 import { sendInLine } from "../surface/in-line";
-import { type CopyWords, type NewInCopy, startFromCopy } from "../surface/start-from-copy";
-import type { StartedLeg } from "../surface/started-leg";
+import { type CopyWords, type NewInCopy, type StartedInSession, startFromCopy } from "../surface/start-from-copy";
 import { toAsked } from "./asked-with";
 import { parseToolUseId, toToolUseId } from "./read-blocks";
 import { type CopiedBlocks, findFaults, refusePrefill } from "./read-copy";
@@ -24,6 +23,7 @@ export interface MessageRequest {
   readonly messages: readonly CopiedBlocks[];
   readonly tools: readonly ToolDefinition[] | null;
   readonly idempotency: Idempotency | null;
+  readonly client: ClientWords;
 }
 
 /** All that is new, in order. A system message is recorded where it is, so that it is new if what stands around it is. */
@@ -42,9 +42,10 @@ interface Asking {
   readonly calls: SessionCalls;
   readonly schedule: Schedule;
   readonly messages: readonly CopiedBlocks[];
+  readonly client: ClientWords;
 }
 
-const createWords = ({ calls, schedule, messages }: Asking): CopyWords<CopiedBlocks> => ({
+const createWords = ({ calls, schedule, messages, client }: Asking): CopyWords<CopiedBlocks> => ({
   toCallName: toToolUseId,
   parseCallName: parseToolUseId,
   toOutcome: ({ text: output, is_error }) => ({ output, is_error }),
@@ -54,11 +55,11 @@ const createWords = ({ calls, schedule, messages }: Asking): CopyWords<CopiedBlo
     return fault ? err(fault) : ok(added.filter((message) => !fresh.results.includes(message)));
   },
   answerNothingNew: async (end) => (await resumeTurn({ calls, schedule, messages, end })) ?? err(refusePrefill(messages)),
-  // A client that sends only what is new may know more than it sends.
+  // A client that sends only what is new may know more than it sends. An agent brings its whole copy.
   hasLostCalls({ results, messages: spoken }, { turn }) {
     const sent = messages.filter(({ role }) => role !== "system").length;
     const waitsForPerson = (turn?.open_calls ?? []).some(({ runs }) => runs === "server");
-    return results.length + spoken.length < sent && !waitsForPerson;
+    return (client.isAgent || results.length + spoken.length < sent) && !waitsForPerson;
   },
   toError: (error, sent, { turn }) => toTheirError(error, { ...sent, open: turn?.open_calls ?? [] }),
 });
@@ -72,11 +73,11 @@ interface InSession {
 export function startMessage(
   c: Context<HttpEnv>,
   deps: HttpDeps,
-  { calls, session, request: { body, messages, tools, idempotency } }: InSession,
-): Promise<Result<StartedLeg, HttpError>> {
+  { calls, session, request: { body, messages, tools, idempotency, client } }: InSession,
+): Promise<StartedInSession> {
   const { schedule } = deps;
   const write = createMessageWriter(c, deps, { session, isThrowaway: false });
-  const request = { messages, asked: toAsked(body), tools, idempotency, isStreamed: body.stream === true };
-  const copy = { calls, session, request, write, words: createWords({ calls, schedule, messages }) };
+  const request = { messages, asked: toAsked(body), tools, idempotency, client, isStreamed: body.stream === true };
+  const copy = { calls, session, request, write, words: createWords({ calls, schedule, messages, client }) };
   return sendInLine({ calls, schedule }, () => startFromCopy(copy));
 }

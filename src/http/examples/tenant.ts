@@ -45,6 +45,7 @@ export const keyExample: z.input<typeof keyView> = {
   name: "backend",
   scopes: ["sessions:read", "sessions:write"],
   restriction: null,
+  clients: null,
   created_at: AT,
   expires_at: null,
   revoked_at: null,

@@ -74,7 +74,7 @@ export function registerAdmin(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
   });
 
   app.openapi(createKey, async (c) => {
-    const { name, scopes: named, restriction, expires_at = null } = c.req.valid("json");
+    const { name, scopes: named, restriction, clients, expires_at = null } = c.req.valid("json");
     const { scopes, refused } = chooseScopes({ scopes: named, restriction, most: SCOPES });
     if (refused) return sendProblem(c, { code: "invalid_request", errors: [{ field: "scopes", detail: refused }] });
     const detail = refuseExpiry(expires_at, deps.now());
@@ -87,6 +87,7 @@ export function registerAdmin(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
       name,
       scopes,
       restriction,
+      clients,
       expires_at,
       by: null,
       act: readAct(c),

@@ -97,13 +97,13 @@ export function registerKeys(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
   app.openapi(create, async (c) => {
     const maker = readPrincipal(c);
     // An absent field defaults to what the caller's key has. The tenant's object refuses what exceeds that.
-    const { name, scopes: named, restriction, expires_at = maker.expires_at } = c.req.valid("json");
+    const { name, scopes: named, restriction, clients, expires_at = maker.expires_at } = c.req.valid("json");
     const { scopes, refused } = chooseScopes({ scopes: named, restriction, most: maker.scopes });
     if (refused) return sendProblem(c, { code: "invalid_request", errors: [{ field: "scopes", detail: refused }] });
     const detail = refuseExpiry(expires_at, deps.now());
     if (detail) return sendProblem(c, { code: "invalid_request", errors: [{ field: "expires_at", detail }] });
     const idempotency = await readIdempotency(c, c.req.valid("header")["Idempotency-Key"]);
-    const order = { tenant: maker.tenant, name, scopes, restriction, expires_at, by: maker.key, act: readAct(c), idempotency };
+    const order = { tenant: maker.tenant, name, scopes, restriction, clients, expires_at, by: maker.key, act: readAct(c), idempotency };
     const issued = await issueKey(deps, order);
     if (!issued.ok) return sendProblem(c, issued.error);
     markReplayed(c, issued.value);

@@ -8,6 +8,7 @@ import type { TenantView } from "../../contract/tenant";
 import type { TenantId } from "../../domain/ids";
 import { SCOPES } from "../../domain/scopes";
 import { ANY_ORIGIN } from "../browsers";
+import { clientsInput } from "./client-settings";
 import { restrictionInput } from "./key-restriction";
 import { modelName } from "./model";
 
@@ -82,6 +83,7 @@ export const keyInput = z
         "Default: the scopes of the calling key. The admin's default is all scopes. With a restriction, those of them that it allows",
     }),
     restriction: restrictionInput.nullable().default(null),
+    clients: clientsInput.nullable().default(null),
     expires_at: time.nullable().optional(),
   })
   .openapi("CreateKey");

@@ -3,7 +3,6 @@
  * than this build, so that refusing them would shut out clients for nothing.
  */
 import type { Context } from "hono";
-import { parseId, type SessionId } from "../../domain/ids";
 import type { HttpEnv } from "../deps";
 
 const IGNORED_HEADER = "X-Ignored";
@@ -17,15 +16,4 @@ const toName = (name: string): string => name.slice(0, MOST_CHARACTERS).replaceA
 /** `names`: paths of members of the body, or names of headers. */
 export function noteIgnored(c: Context<HttpEnv>, names: readonly string[]): void {
   for (const name of names.slice(0, MOST_NAMES)) c.header(IGNORED_HEADER, toName(name), { append: true });
-}
-
-/**
- * The session that the header names. Null: it names none, or a client's own id, which is no name of a session here. An id in our form is ours,
- * whether there is such a session or not.
- */
-export function readOwnSession(c: Context<HttpEnv>, header: string): SessionId | null {
-  const given = c.req.header(header);
-  const session = given === undefined ? null : parseId("ses", given);
-  if (given !== undefined && !session) noteIgnored(c, [header]);
-  return session;
 }

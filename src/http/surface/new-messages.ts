@@ -19,6 +19,8 @@ export interface KnownEnd {
   readonly newest: readonly TranscriptMessage[];
   /** `newest` is the whole conversation. */
   readonly isWhole: boolean;
+  /** The calls that wait for their results, as the client knows them. Ids of a provider may repeat. Absent: none. */
+  readonly open?: ReadonlySet<string>;
 }
 
 export interface Sorted<T> {
@@ -40,15 +42,23 @@ export function findNewMessages<T extends TranscriptMessage>(transcript: readonl
   const start = spoken.findLastIndex(({ role }) => role === "assistant") + 1;
   const tail = spoken.slice(start);
   const { had, isSure } = countHad({ before: spoken.slice(0, start), tail }, known);
-  const fresh = tail.slice(had);
+  const added = tail.slice(had);
+  const unanswered = added.filter((message) => !isAnswered(message, known));
+  // Results alone are a request that is sent again.
+  const fresh = unanswered.length > 0 ? unanswered : added;
   return {
     system,
     results: fresh.filter(({ role }) => role === "tool"),
     messages: fresh.filter(({ role }) => role !== "tool"),
     isRepeated: tail.length > 0 && fresh.length === 0,
-    isSure,
+    // What is read of the session may lack the result that is sent again.
+    isSure: isSure && (known.isWhole || fresh.every(({ role, answers = "" }) => role !== "tool" || known.open?.has(answers))),
   };
 }
+
+/** A client that says something else after a result sends the result again. */
+const isAnswered = ({ role, answers = "" }: TranscriptMessage, { newest, open }: KnownEnd): boolean =>
+  role === "tool" && !open?.has(answers) && newest.some((known) => known.role === "tool" && known.answers === answers);
 
 /** What one side said until the other did: the messages of a client between two answers, or all pieces of an answer. */
 interface Exchange {
@@ -75,7 +85,14 @@ function toKnownExchanges({ newest, isWhole }: KnownEnd, transcript: readonly Tr
   return toExchanges(seen).slice(isWhole ? 0 : 1);
 }
 
-const toPlain = (text: string): string => text.replace(/\s+/g, "");
+/** What a file or an image counts as where texts are compared. */
+const MEDIA_MARK = "\uFFFC";
+
+export const toComparedText = (parts: readonly { readonly type: string; readonly text?: string }[]): string =>
+  parts.map(({ type, text = "" }) => (type === "text" ? text : type === "reasoning" ? "" : MEDIA_MARK)).join("");
+
+/** White space does not count where texts are compared. */
+export const toPlain = (text: string): string => text.replace(/\s+/g, "");
 const joinText = (messages: readonly TranscriptMessage[]): string => toPlain(messages.map(({ text }) => text).join(""));
 
 /** Results are the same if they answer the same call: a long output is not kept as it came. */
@@ -119,14 +136,14 @@ interface Copy {
 function countHad({ before, tail }: Copy, known: KnownEnd): { readonly had: number; readonly isSure: boolean } {
   const theirs = toExchanges(before);
   const ours = toKnownExchanges(known, [...before, ...tail]);
-  const isAnswered = ours.at(-1)?.isModel === true;
-  const asked = ours.at(isAnswered ? -2 : -1);
+  const hasAnswer = ours.at(-1)?.isModel === true;
+  const asked = ours.at(hasAnswer ? -2 : -1);
   const count = asked ? countSame(tail, asked) : 0;
   if (count === 0) return { had: 0, isSure: known.isWhole || asked !== undefined };
   // Without an answer in the client's copy nothing tells which answers it has seen. A message is rather added twice than lost.
-  if (theirs.length === 0) return isAnswered ? { had: 0, isSure: true } : { had: count, isSure: known.isWhole };
-  const repeated = rankFit(theirs, ours.slice(0, isAnswered ? -2 : -1), known.isWhole);
-  const added = isAnswered ? rankFit(theirs, ours, known.isWhole) : 0;
+  if (theirs.length === 0) return hasAnswer ? { had: 0, isSure: true } : { had: count, isSure: known.isWhole };
+  const repeated = rankFit(theirs, ours.slice(0, hasAnswer ? -2 : -1), known.isWhole);
+  const added = hasAnswer ? rankFit(theirs, ours, known.isWhole) : 0;
   // Both may fit, because people and models repeat themselves.
   return { had: repeated > added ? count : 0, isSure: known.isWhole };
 }

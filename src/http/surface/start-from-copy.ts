@@ -14,7 +14,8 @@ import type { HttpError } from "../problem";
 import type { SessionCalls } from "../session-calls";
 import { ofNamedModel } from "../session-model";
 import { findAnswering } from "./attempts";
-import { findNewMessages, type Sorted, type TranscriptMessage } from "./new-messages";
+import { type ClientWords, findBeside } from "./beside";
+import { findNewMessages, type Sorted, type TranscriptMessage, toComparedText } from "./new-messages";
 import { type StartedLeg, toStartedLeg } from "./started-leg";
 import type { WriteMessages, WrittenAt } from "./written";
 
@@ -32,6 +33,7 @@ interface CopyRequest<M extends CopiedMessage> {
   readonly idempotency: Idempotency | null;
   /** The answer is told as it comes. */
   readonly isStreamed: boolean;
+  readonly client: ClientWords;
 }
 
 /** What was sent to the session. */
@@ -68,15 +70,11 @@ export interface Copy<M extends CopiedMessage> {
 }
 
 type Starting = Promise<Result<StartedLeg, HttpError>>;
+/** Null: the request is no part of the session's conversation, and nothing was added. */
+export type StartedInSession = Result<StartedLeg | null, HttpError>;
 
 /** The messages that are read of the session's end: more than one reply's calls and their results, as a rule. */
 const READ_BACK = 64;
-
-/** What a file or an image counts as where texts are compared. */
-const MEDIA_MARK = "\uFFFC";
-
-export const toComparedText = (parts: readonly { readonly type: string; readonly text?: string }[]): string =>
-  parts.map(({ type, text = "" }) => (type === "text" ? text : type === "reasoning" ? "" : MEDIA_MARK)).join("");
 
 /** The calls that the client's messages answer. It may know a call by the provider's id, from another surface. */
 const listAnswered = ({ messages }: Pick<CopyRequest<CopiedMessage>, "messages">): ReadonlySet<string> =>
@@ -116,14 +114,19 @@ async function sortWith<M extends CopiedMessage>(
     const ours = execution_id ? words.toCallName(execution_id) : "";
     return { role, text, answers: call_id !== undefined && answered.has(call_id) ? call_id : ours };
   });
-  return ok({ end: end.value, sorted: findNewMessages(request.messages, { newest, isWhole }) });
+  const open = new Set((end.value.turn?.open_calls ?? []).flatMap(({ id, call_id }) => [words.toCallName(id), call_id]));
+  return ok({ end: end.value, sorted: findNewMessages(request.messages, { newest, isWhole, open }) });
 }
 
 /** Starts once. It changes nothing where it refuses, so that it may be tried again. */
-export async function startFromCopy<M extends CopiedMessage>(copy: Copy<M>): Starting {
+export async function startFromCopy<M extends CopiedMessage>(copy: Copy<M>): Promise<StartedInSession> {
   const read = await sortCopy(copy);
   if (!read.ok) return read;
   const { end, sorted } = read.value;
+  const { asked, client, messages: given } = copy.request;
+  const asking = { client, system: asked.system ?? null, messages: given, toCallName: copy.words.toCallName };
+  const beside = await findBeside(copy.calls, asking, end);
+  if (!beside.ok || beside.value) return beside.ok ? ok(null) : beside;
   if (sorted.isRepeated) return answerAgain(copy, end);
   const last = sorted.messages.at(-1);
   if (last?.role === "assistant")

@@ -4,6 +4,7 @@ import type * as api from "../../app/session-api";
 import type { DisplayItem } from "../../contract/item";
 import type { Page } from "../../contract/page";
 import type { ItemMeta } from "../../domain/message";
+import { askedSystem } from "../../domain/turn-choices";
 import { ok } from "../../lib/result";
 import type { Session } from "../session";
 import { readMessages } from "./message-pages";
@@ -22,7 +23,16 @@ export function readEnd(session: Session, input: EndInput): api.Outcome<Conversa
     stream_offset: buffer.offset,
     items: data.map(toEndItem).toReversed(),
     is_whole: !has_more,
+    ...(input.withSystem && { system: readSystemStart(session) }),
   });
+}
+
+/** Enough to tell one role from another. */
+const SYSTEM_START = 1_024;
+
+function readSystemStart({ state, content }: Session): string | null {
+  const system = askedSystem(state);
+  return content.readRefText(system)?.slice(0, SYSTEM_START) ?? null;
 }
 
 function readNewest(session: Session, { limit, toQuestion }: EndInput): Page<DisplayItem> {

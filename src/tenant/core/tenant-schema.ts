@@ -12,7 +12,7 @@ import { ERASED_USAGE_TABLES } from "../usage/erased-usage-tables";
 import { USAGE_BOUND_TABLES } from "../usage/usage-bound";
 import { WEBHOOK_TABLES } from "../webhooks/webhook-tables";
 import { ADMIN_ACT_TABLES } from "./admin-acts";
-import { ERASURE_TABLES, FILE_TABLES, SETTING_TABLES, TENANT_TABLES } from "./tenant-tables";
+import { ERASURE_TABLES, FILE_TABLES, KEY_CLIENTS, SETTING_TABLES, TENANT_TABLES } from "./tenant-tables";
 
 const STEPS: SchemaSteps = [
   [
@@ -33,6 +33,7 @@ const STEPS: SchemaSteps = [
     ...CHANNEL_TABLES,
     ...SESSION_CHAT_TABLES,
   ],
+  KEY_CLIENTS,
 ];
 
 /** Reads without creating anything: clients can address an object by a made-up name, and that object must stay empty. */

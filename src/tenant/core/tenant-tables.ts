@@ -80,6 +80,9 @@ export const TENANT_TABLES: readonly string[] = [
    ) STRICT`,
 ];
 
+/** How the key's clients are served: JSON. Null: by the defaults. */
+export const KEY_CLIENTS: readonly string[] = ["ALTER TABLE keys ADD COLUMN clients TEXT"];
+
 /** What the tenant set up, and what providers and servers reported about it. */
 export const SETTING_TABLES: readonly string[] = [
   // What the tenant registered for a model. A null column means that it named nothing, except for the window: with window_said 1, null means

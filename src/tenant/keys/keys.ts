@@ -2,6 +2,7 @@
 import { runOnce } from "../../app/idempotency";
 import type { Principal } from "../../app/principal";
 import type { KeyInput, RotationInput, TenantError } from "../../app/tenant-api";
+import type { ClientSettings } from "../../contract/client-settings";
 import type { KeyView } from "../../contract/tenant";
 import { type KeyId, parseId, type TenantId } from "../../domain/ids";
 import type { Restriction } from "../../domain/key-restriction";
@@ -61,6 +62,7 @@ type KeyRow = {
   readonly name: string;
   readonly scopes: string;
   readonly restriction: string | null;
+  readonly clients: string | null;
   readonly created_at: number;
   readonly expires_at: number | null;
   readonly revoked_at: number | null;
@@ -72,7 +74,7 @@ type KeyRow = {
 };
 
 const COLUMNS =
-  "id, name, scopes, restriction, created_at, expires_at, revoked_at, created_by, revoked_by, rotated_from, rotated_to, last_used_at";
+  "id, name, scopes, restriction, clients, created_at, expires_at, revoked_at, created_by, revoked_by, rotated_from, rotated_to, last_used_at";
 
 function toKeyId(text: string): KeyId {
   const id = parseId("key", text);
@@ -89,6 +91,10 @@ function toScopes(stored: string): readonly Scope[] {
 }
 
 const toRestriction = (stored: string | null): Restriction | null => (stored === null ? null : (JSON.parse(stored) as Restriction));
+const DEFAULT_CLIENTS: ClientSettings = { session_header: null, on_disconnect: null, chat_instructions: null };
+/** What an older build did not know is at its default. */
+const toClients = (stored: string | null): ClientSettings | null =>
+  stored === null ? null : { ...DEFAULT_CLIENTS, ...(JSON.parse(stored) as ClientSettings) };
 
 function toView(row: KeyRow): KeyView {
   return {
@@ -96,6 +102,7 @@ function toView(row: KeyRow): KeyView {
     name: row.name,
     scopes: toScopes(row.scopes),
     restriction: toRestriction(row.restriction),
+    clients: toClients(row.clients),
     created_at: row.created_at,
     expires_at: row.expires_at,
     revoked_at: row.revoked_at,
@@ -107,9 +114,10 @@ function toView(row: KeyRow): KeyView {
   };
 }
 
-const toPrincipal = (tenant: TenantId, { id: key, scopes, expires_at, restriction }: KeyView): Principal => ({
+const toPrincipal = (tenant: TenantId, { id: key, scopes, expires_at, restriction, clients }: KeyView): Principal => ({
   ...{ tenant, key, scopes, expires_at },
   ...(restriction && { restriction }),
+  ...(clients && { clients }),
 });
 
 /** The first wanted scope that the key lacks. Null when it has all. */
@@ -179,16 +187,17 @@ export function createKeys(sql: SyncSql): Keys {
   function forgetEnded(at: number): void {
     sql.rows(`DELETE FROM keys WHERE id IN (SELECT id FROM keys WHERE ${ENDED} ORDER BY id DESC LIMIT -1 OFFSET ?)`, at, MAX_ENDED_KEYS);
   }
-  function insert({ id, hash, name, scopes, restriction, expires_at, by, at }: NewKey): Result<KeyId, TenantError> {
+  function insert({ id, hash, name, scopes, restriction, clients, expires_at, by, at }: NewKey): Result<KeyId, TenantError> {
     if (countActive(at) >= MAX_ACTIVE_KEYS) return err({ code: "key_limit", limit: MAX_ACTIVE_KEYS });
     forgetEnded(at);
     sql.rows(
-      "INSERT INTO keys (id, hash, name, scopes, restriction, created_at, expires_at, created_by) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+      "INSERT INTO keys (id, hash, name, scopes, restriction, clients, created_at, expires_at, created_by) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
       id,
       hash,
       name,
       scopes.join(" "),
       restriction && JSON.stringify(restriction),
+      clients && JSON.stringify(clients),
       at,
       expires_at,
       by,
@@ -212,8 +221,8 @@ export function createKeys(sql: SyncSql): Keys {
     if (!target.ok) return target;
     const refused = refuseToRotate(target.value, rotation);
     if (refused) return err(refused);
-    const { name, scopes, restriction, expires_at } = target.value;
-    const made = insert({ ...rotation, name, scopes, restriction, expires_at });
+    const { name, scopes, restriction, clients, expires_at } = target.value;
+    const made = insert({ ...rotation, name, scopes, restriction, clients, expires_at });
     if (!made.ok) return made;
     const end = Math.min(expires_at ?? Number.POSITIVE_INFINITY, at + overlap_ms);
     sql.rows("UPDATE keys SET rotated_from = ? WHERE id = ?", from, id);

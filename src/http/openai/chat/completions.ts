@@ -14,9 +14,11 @@ import { findTools } from "../../session-tools";
 import { refuseStream } from "../../stream-limits";
 import { setCompactedHeader } from "../../surface/applied-edits";
 import { readAttempt } from "../../surface/attempts";
+import { readClientWords } from "../../surface/beside";
 import { toLegName } from "../../surface/ids";
-import { noteIgnored, readOwnSession } from "../../surface/ignored";
+import { noteIgnored } from "../../surface/ignored";
 import { readRecordedLeg } from "../../surface/leg";
+import { SESSION_HEADER, startIn, startInNamed } from "../../surface/named-session";
 import { openLeg, type StartedLeg } from "../../surface/started-leg";
 import { createLegTranslator } from "../../surface/tell-leg";
 import { prepareThrowaway, whenOver } from "../../surface/throwaway";
@@ -28,10 +30,9 @@ import { ChunkTeller } from "./frames";
 import { type CompletionInput, completionInput } from "./input";
 import { readChatMessages } from "./messages";
 import { toCompletion } from "./report";
-import { type ChatRequest, startInSession } from "./session";
+import { type ChatRequest, startCompletion } from "./session";
 import type { CompletionHead } from "./shape";
 
-const SESSION_HEADER = "X-Session-Id";
 const EPOCH_HEADER = "X-Session-Epoch";
 const SHOULD_RETRY = "x-should-retry";
 
@@ -60,17 +61,8 @@ async function readRequest(c: Context<HttpEnv>, deps: HttpDeps): Promise<Result<
   if (!named.ok) return invalid(named.error);
   const tools = await findTools(deps, readPrincipal(c).tenant, named.value);
   if (!tools.ok) return tools;
-  const sent = { idempotency: attempt.value, isStreamed: body.stream === true };
+  const sent = { idempotency: attempt.value, isStreamed: body.stream === true, client: readClientWords(c) };
   return ok({ body, request: { messages: messages.value, asked: asked.value, tools: tools.value, ...sent } });
-}
-
-/** Null: the request names none of ours. */
-function readSession(c: Context<HttpEnv>, { metadata }: CompletionInput): SessionId | null {
-  if (c.req.header(SESSION_HEADER) !== undefined) return readOwnSession(c, SESSION_HEADER);
-  const named = metadata?.session_id;
-  const session = named === undefined ? null : parseId("ses", named);
-  if (named !== undefined && !session) noteIgnored(c, ["metadata.session_id"]);
-  return session;
 }
 
 async function complete(c: Context<HttpEnv>, deps: HttpDeps): Promise<Response> {
@@ -78,8 +70,21 @@ async function complete(c: Context<HttpEnv>, deps: HttpDeps): Promise<Response> 
   if (!read.ok) return sendProblem(c, read.error);
   const full = read.value.body.stream ? await refuseStream(c, deps) : null;
   if (full) return sendProblem(c, full);
-  const session = readSession(c, read.value.body);
-  return session ? completeInSession(c, deps, { ...read.value, session }) : completeAlone(c, deps, read.value);
+  const { body, request } = read.value;
+  const start = (session: SessionId) => startCompletion(c, deps, { calls: sessionClient(deps, c, session), session, request });
+  const named = readMetadataSession(c, body);
+  const started = named ? await startIn(c, named, start) : await startInNamed(c, deps, { model: body.model, tools: request.tools }, start);
+  if (!started.ok) return refuse(c, started.error);
+  return started.value ? completeInSession(c, deps, { ...read.value, ...started.value }) : completeAlone(c, deps, read.value);
+}
+
+/** Null: the body names none of ours, or the header goes before it. */
+function readMetadataSession(c: Context<HttpEnv>, { metadata }: CompletionInput): SessionId | null {
+  const named = metadata?.session_id;
+  if (named === undefined || c.req.header(SESSION_HEADER) !== undefined) return null;
+  const session = parseId("ses", named);
+  if (!session) noteIgnored(c, ["metadata.session_id"]);
+  return session;
 }
 
 const LOST = {
@@ -90,13 +95,9 @@ const LOST = {
 async function completeInSession(
   c: Context<HttpEnv>,
   deps: HttpDeps,
-  { body, request, session }: ReadBody & { readonly session: SessionId },
+  { body, request, session, started: leg }: ReadBody & { readonly session: SessionId; readonly started: StartedLeg },
 ): Promise<Response> {
   const calls = sessionClient(deps, c, session);
-  const started = await startInSession(c, deps, { calls, session, request });
-  if (!started.ok) return refuse(c, started.error);
-  const leg = started.value;
-  c.header(SESSION_HEADER, session);
   c.header(EPOCH_HEADER, String(leg.epoch));
   if (!request.idempotency) c.header(SHOULD_RETRY, "false");
   if (leg.replayed) c.header("idempotent-replayed", "true");

@@ -6,7 +6,8 @@ import { type ExecutionId, parseId } from "../../../domain/ids";
 import { err, ok, type Result } from "../../../lib/result";
 import { isMediaInput, type PartInput } from "../../schemas/message";
 import { callId, importedCalls } from "../../schemas/tool";
-import { type CopiedMessage, toComparedText } from "../../surface/start-from-copy";
+import { toComparedText } from "../../surface/new-messages";
+import type { CopiedMessage } from "../../surface/start-from-copy";
 import { toFieldErrors } from "../../validation";
 import { type ReadPart, readContent } from "../items/read-content";
 

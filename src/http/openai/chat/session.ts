@@ -3,13 +3,12 @@ import type { Context } from "hono";
 import type { Idempotency, TurnInput } from "../../../app/session-api";
 import type { SessionId } from "../../../domain/ids";
 import type { ToolDefinition } from "../../../domain/message";
-import { err, ok, type Result } from "../../../lib/result";
+import { err, ok } from "../../../lib/result";
 import type { HttpDeps, HttpEnv } from "../../deps";
-import type { HttpError } from "../../problem";
 import type { SessionCalls } from "../../session-calls";
+import type { ClientWords } from "../../surface/beside";
 import { sendInLine } from "../../surface/in-line";
-import { type CopyWords, startFromCopy } from "../../surface/start-from-copy";
-import type { StartedLeg } from "../../surface/started-leg";
+import { type CopyWords, type StartedInSession, startFromCopy } from "../../surface/start-from-copy";
 import { type CompletionMessage, parseCallName, toCallName, toOutput } from "./messages";
 import { toChatError } from "./refusal";
 import { createChatWriter } from "./written";
@@ -20,6 +19,7 @@ export interface ChatRequest {
   readonly tools: readonly ToolDefinition[] | null;
   readonly idempotency: Idempotency | null;
   readonly isStreamed: boolean;
+  readonly client: ClientWords;
 }
 
 interface Chat {
@@ -46,11 +46,7 @@ const createWords = ({ messages }: ChatRequest): CopyWords<CompletionMessage> =>
   toError: toChatError,
 });
 
-export function startInSession(
-  c: Context<HttpEnv>,
-  deps: HttpDeps,
-  { calls, session, request }: Chat,
-): Promise<Result<StartedLeg, HttpError>> {
+export function startCompletion(c: Context<HttpEnv>, deps: HttpDeps, { calls, session, request }: Chat): Promise<StartedInSession> {
   const system = joinSystem(request.messages.filter(({ role }) => role === "system"));
   const write = createChatWriter(c, deps, { session, isThrowaway: false });
   const words = createWords(request);

@@ -10,13 +10,16 @@ import { type HttpError, sendProblem } from "../../problem";
 import { refuseStream } from "../../stream-limits";
 import { readAppliedEdits, setCompactedHeader } from "../../surface/applied-edits";
 import { readAttempt } from "../../surface/attempts";
+import { readClientWords } from "../../surface/beside";
 import { noteIgnored } from "../../surface/ignored";
+import { noteUnused, SESSION_HEADER, startInNamed } from "../../surface/named-session";
 import { openThrowaway, whenOver } from "../../surface/throwaway";
 import { translateStream } from "../../surface/translate-stream";
 import { openEvents, readWhole } from "./answer-response";
 import { startContinued } from "./continued";
+import { startFromInput } from "./in-session";
 import { openInput, parseResponseRequest } from "./request";
-import type { StartedResponse } from "./start-response";
+import type { ResponseAsking, StartedResponse } from "./start-response";
 import { createResponseTranslator } from "./translator";
 
 const PATH = "/v1/responses";
@@ -40,6 +43,8 @@ async function create(c: Context<HttpEnv>, deps: HttpDeps): Promise<Response> {
   if (!attempt.ok) return sendProblem(c, attempt.error);
   const idempotency = attempt.value;
   const named = { key: key.value, idempotency, isStreamed: parsed.value.body.stream === true };
+  const inSession = await answerInSession(c, deps, { request: parsed.value, ...named });
+  if (inSession) return inSession;
   const { request, started } = await startContinued({ c, deps, request: parsed.value, ...named, openUnstored });
   const { body, place } = request;
   if (!started.ok) return refuse(c, started.error);
@@ -47,6 +52,24 @@ async function create(c: Context<HttpEnv>, deps: HttpDeps): Promise<Response> {
   const isKnown = place.kind === "nothing" ? key.value !== undefined : idempotency !== null;
   if (!isKnown && body.store !== false) c.header("x-should-retry", "false");
   return body.stream ? sendStream(c, started.value) : sendWhole(c, started.value);
+}
+
+type Named = Pick<ResponseAsking, "request" | "idempotency" | "isStreamed">;
+
+/** Null: the request goes on without the session that its header names. A place in its body goes before the header. */
+async function answerInSession(c: Context<HttpEnv>, deps: HttpDeps, asked: Named): Promise<Response | null> {
+  const { body, place, tools } = asked.request;
+  if (place.kind !== "nothing") {
+    if (c.req.header(SESSION_HEADER) !== undefined) noteUnused(c);
+    return null;
+  }
+  const client = readClientWords(c);
+  const named = { model: body.model ?? undefined, tools };
+  const started = await startInNamed(c, deps, named, (session) => startFromInput(c, deps, { ...asked, session, client }));
+  if (!started.ok) return refuse(c, started.error);
+  if (started.value === null) return null;
+  if (!asked.idempotency) c.header("x-should-retry", "false");
+  return body.stream ? sendStream(c, started.value.started) : sendWhole(c, started.value.started);
 }
 
 function refuse(c: Context<HttpEnv>, error: HttpError): Response {

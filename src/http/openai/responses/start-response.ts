@@ -189,7 +189,8 @@ interface Begun {
 function begin(started: Beginning, { accepted, given, echo }: Begun): Outcome<StartedResponse> {
   const isAnswer = given.messages.length === 0;
   if (accepted.replayed) return answerAgain(started, { accepted, isAnswer, isAttempt: given.idempotency?.attempt !== undefined });
-  return isAnswer ? continueTurn(started, accepted) : beginLeg(started, accepted, echo).then(ok);
+  const [turn, { position }] = [readTurn(accepted), accepted];
+  return isAnswer ? continueTurn(started, { turn, position }) : beginLeg(started, turn, echo).then(ok);
 }
 
 type Continuing = Parameters<typeof respondInCopy>[2];
@@ -258,22 +259,30 @@ function readTurn({ turn_id: turn }: Accepted): TurnId {
 }
 
 /** A message begins a turn. */
-async function beginLeg({ session, sealed, ...started }: Beginning, accepted: Accepted, asked: ResponseAsked): Promise<StartedResponse> {
-  const turn = readTurn(accepted);
+export async function beginLeg({ session, sealed, ...started }: Beginning, turn: TurnId, asked: ResponseAsked): Promise<StartedResponse> {
   const created_at = Math.floor(readIdTime(turn) / 1_000);
   const leg = { session, turn, leg: 1 };
   const compaction = sealed === null ? await findFirstItem(started.calls, leg, asked) : toFirstItem(leg, sealed);
   return { ...started, asked, leg, compaction, runs: new Map(), approvals: new Map(), created_at };
 }
 
+interface TurnPlace {
+  readonly turn: TurnId;
+  /** Of what the leg answers. Null or 0: the leg is the turn's first. */
+  readonly position: number | null;
+}
+
 /** Results and approvals alone continue their turn, or begin another one if they are asked for otherwise. */
-async function continueTurn({ session, sealed: _, ...started }: Beginning, accepted: Accepted): Outcome<StartedResponse> {
-  const first = { session, turn: readTurn(accepted), leg: 1 };
+export async function continueTurn(
+  { session, sealed: _, ...started }: Beginning,
+  { turn: id, position }: TurnPlace,
+): Outcome<StartedResponse> {
+  const first = { session, turn: id, leg: 1 };
   const found = await findResponse(started.calls, first);
   if (!found.ok) return found;
   const { turn, runs, approvals, ranHere } = found.value;
   const who = { ranHere, approvals };
-  const leg = { ...first, leg: splitLegs(takeBefore(turn.items, accepted.position), who).length };
+  const leg = { ...first, leg: splitLegs(takeBefore(turn.items, position), who).length };
   const asked = toLegAsked(found.value.asked, leg);
   const compaction = await findFirstItem(started.calls, leg, asked);
   const { created_at } = buildHead({ session, turn, leg: leg.leg, asked, compaction }, who);
@@ -296,5 +305,5 @@ async function answerAgain(
   if (!answering.ok) return answering;
   const { turn: turn_id, isAnew } = answering.value;
   const position = isAnswer && !isAnew ? accepted.position : 0;
-  return continueTurn({ ...started, cursor: null }, { ...accepted, turn_id, position });
+  return continueTurn({ ...started, cursor: null }, { turn: turn_id, position });
 }
