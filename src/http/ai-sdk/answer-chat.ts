@@ -6,7 +6,7 @@ import type { WrittenMessage } from "../../app/written-message";
 import type { Accepted, DisplayItem } from "../../contract/item";
 import type { SessionDescription } from "../../contract/session";
 import { type ItemId, parseId, type SessionId, type TurnId } from "../../domain/ids";
-import type { Part } from "../../domain/message";
+import type { Part, ToolDefinition } from "../../domain/message";
 import { err, ok, type Result } from "../../lib/result";
 import type { HttpDeps, HttpEnv } from "../deps";
 import type { HttpError } from "../problem";
@@ -46,6 +46,8 @@ interface ChatRequest {
   readonly deps: HttpDeps;
   readonly session: SessionId;
   readonly input: ChatInput;
+  /** In place of the session's. Null: the session's. */
+  readonly tools: readonly ToolDefinition[] | null;
   readonly idempotency: Idempotency | null;
 }
 
@@ -110,8 +112,8 @@ async function say(chat: Chat, last: GivenMessage): Answering {
   const message = found.value;
   if (message === null) return submit(chat, said.value, parts);
   if (input.messageId === null) return repeat(chat, message, parts);
-  const { idempotency } = chat;
-  return replace(chat, (api, caller) => api.editMessage(caller, { message, parts, tools: null, idempotency, ...input.turn }));
+  const { tools, idempotency } = chat;
+  return replace(chat, (api, caller) => api.editMessage(caller, { message, parts, tools, idempotency, ...input.turn }));
 }
 
 async function submit(chat: Chat, { id, metadata }: UserMessage, parts: readonly Part[]): Answering {
@@ -130,12 +132,12 @@ interface Waiting {
 
 /** The turn that waits gets what the page has for it, and the message after that. */
 async function submitAfter(chat: Chat, message: WrittenMessage): Answering {
-  const { idempotency, input } = chat;
+  const { tools, idempotency, input } = chat;
   const [newest] = input.replies;
   const found = newest && hasAnswers(guessAnswers(newest)) ? await findWaiting(chat) : ok(null);
   if (!found.ok) return found;
   const { turn: supersedes, given } = found.value ?? {};
-  const asked = { ...input.turn, run: true, onBusy: "queue", tools: null, idempotency } as const;
+  const asked = { ...input.turn, run: true, onBusy: "queue", tools, idempotency } as const;
   if (supersedes && given && given.approvals.length === 0) {
     const both = { ...asked, after: null, results: given.results, messages: [message], supersedes };
     const sent = await send(chat, (api, caller) => api.respond(caller, both));

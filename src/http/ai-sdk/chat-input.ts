@@ -29,13 +29,6 @@ const uiMessage = z.looseObject({
 });
 export type GivenMessage = z.infer<typeof uiMessage>;
 
-/** True for a field that asks for nothing, as some clients send it. */
-const isEmpty = (value: unknown): boolean =>
-  value === undefined || value === null || value === "" || (typeof value === "object" && Object.keys(value).length === 0);
-
-const OF_SESSION = "belongs to the session's settings: set it with PATCH /v1/sessions/{session_id}";
-const ofSession = z.unknown().refine(isEmpty, OF_SESSION).optional();
-
 const envelope = z.looseObject({
   id: externalId,
   messages: z.array(z.unknown()).optional(),
@@ -44,8 +37,8 @@ const envelope = z.looseObject({
   messageId: messageId.nullish(),
   model: turnChoices.model,
   generation: generationInput.nullable().optional(),
-  system: ofSession,
-  tools: ofSession,
+  system: z.unknown().optional(),
+  tools: z.unknown().optional(),
 });
 
 export interface ChatInput {
@@ -60,6 +53,8 @@ export interface ChatInput {
   /** The assistant's messages that may answer calls, the newest first. */
   readonly replies: readonly GivenMessage[];
   readonly turn: TurnInput;
+  /** What the page sends of the turn's instructions, unread. */
+  readonly instructions: { readonly system: unknown; readonly tools: unknown };
   /** The fields that only a key may send. */
   readonly needsKey: "model" | "generation" | null;
 }
@@ -83,7 +78,7 @@ type Issues = readonly z.core.$ZodIssue[];
 export function parseChat(body: unknown): Result<ChatInput, Issues> {
   const parsed = envelope.safeParse(body);
   if (!parsed.success) return err(parsed.error.issues);
-  const { id, messages = [], message, trigger, messageId: named = null, model, generation } = parsed.data;
+  const { id, messages = [], message, trigger, messageId: named = null, model, generation, system, tools } = parsed.data;
   const isSingle = message !== undefined && message !== null;
   const path = isSingle ? ["message"] : ["messages", Math.max(messages.length - 1, 0)];
   const given = isSingle ? message : messages.at(-1);
@@ -103,6 +98,7 @@ export function parseChat(body: unknown): Result<ChatInput, Issues> {
     field: path.join("."),
     replies: replies.toReversed(),
     turn: toTurnInput({ model, generation }),
+    instructions: { system, tools },
     needsKey,
   });
 }

@@ -13,16 +13,18 @@ import { type HttpError, sendProblem } from "../problem";
 import { externalId } from "../schemas/label";
 import { type SessionCalls, sessionClient } from "../session-calls";
 import { refuseStream } from "../stream-limits";
+import { SESSION_HEADER } from "../surface/named-session";
+import { whileHeard } from "../surface/on-disconnect";
 import { translateStream } from "../surface/translate-stream";
 import { faultOfName, toFieldErrors } from "../validation";
 import { type Answer, answerChat } from "./answer-chat";
 import { parseChat, parseStop } from "./chat-input";
 import { findChat, findChatIfAny, isGone, locateChat, mayOpen, openChat } from "./chat-session";
+import { readInstructions } from "./instructions";
 import { type HistoryPage, readHistory } from "./read-history";
 import { createUiTranslator, type RecordedTurn, STREAM_HEADER } from "./ui-stream";
 
 const path = "/api/chat";
-const SESSION_HEADER = "X-Session-Id";
 
 export function registerChat(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
   app.post(path, requireScope("sessions:write", "chat"), readLongBody, (c) => postChat(c, deps));
@@ -36,7 +38,10 @@ const invalid = (errors: readonly FieldError[]) => ({ code: "invalid_request" as
 async function postChat(c: Context<HttpEnv>, deps: HttpDeps): Promise<Response> {
   const parsed = parseChat(await c.req.json());
   if (!parsed.ok) return sendProblem(c, invalid(toFieldErrors(parsed.error)));
-  const input = parsed.value;
+  const instructions = readInstructions(c, parsed.value.instructions);
+  if (!instructions.ok) return sendProblem(c, instructions.error);
+  const { system, tools } = instructions.value;
+  const input = { ...parsed.value, turn: { ...parsed.value.turn, ...(system !== null && { system }) } };
   const key = readIdempotencyKey(c);
   if (!key.ok) return sendProblem(c, key.error);
   if (input.needsKey && readPrincipal(c).access_token)
@@ -45,13 +50,15 @@ async function postChat(c: Context<HttpEnv>, deps: HttpDeps): Promise<Response> 
   if (full) return sendProblem(c, full);
   const idempotency = await readIdempotency(c, key.value);
   const answerIn = async (session: SessionId): Answering => {
-    const answer = await answerChat({ c, deps, session, input, idempotency });
+    const answer = await answerChat({ c, deps, session, input, tools, idempotency });
     return answer.ok ? ok({ session, ...answer.value }) : answer;
   };
   const located = await locateChat(deps, c, input.id);
   const found = located.ok ? await answerIn(located.value) : located;
   const answer = !found.ok && isGone(found.error) && mayOpen(c, input.id) ? await answerNew(openChat(deps, c, input.id), answerIn) : found;
-  return answer.ok ? sendTurn(c, deps, answer.value) : sendProblem(c, answer.error);
+  if (!answer.ok) return sendProblem(c, answer.error);
+  const { session, turn } = answer.value;
+  return whileHeard(c, { calls: sessionClient(deps, c, session), turn }, () => sendTurn(c, deps, answer.value));
 }
 
 type Answering = Promise<Result<Sent, HttpError>>;

@@ -18,6 +18,7 @@ import { toLegName } from "../surface/ids";
 import { noteIgnored } from "../surface/ignored";
 import { readRecordedLeg } from "../surface/leg";
 import { startInNamed } from "../surface/named-session";
+import { whileHeard } from "../surface/on-disconnect";
 import { openLeg, type StartedLeg } from "../surface/started-leg";
 import { createLegTranslator } from "../surface/tell-leg";
 import { prepareThrowaway, whenOver } from "../surface/throwaway";
@@ -95,7 +96,8 @@ async function answerIn(
   // The SDK sends a request that failed again, which would add its messages twice.
   if (!request.idempotency) c.header(SHOULD_RETRY, "false");
   if (started.replayed) c.header("idempotent-replayed", "true");
-  return answer(c, { calls: sessionClient(deps, c, session), request, leg: started, lost: LOST.session });
+  const calls = sessionClient(deps, c, session);
+  return whileHeard(c, { calls, turn: started.turn }, () => answer(c, { calls, request, leg: started, lost: LOST.session }));
 }
 
 /** A request without a session brings its whole conversation. Nothing of it is kept, so that the SDK may send it again. */

@@ -131,8 +131,8 @@ export function runAfter(c: Context<HttpEnv>, work: Promise<void>): void {
   }
 }
 
-/** The stream, and at its end, or when its reader goes away, `done`. */
-export function whenOver(source: ReadableStream<Uint8Array>, done: () => void): ReadableStream<Uint8Array> {
+/** The stream, and at its end, or when its reader goes away, `done`. `isLeft`: the reader went away. */
+export function whenOver(source: ReadableStream<Uint8Array>, done: (isLeft: boolean) => void): ReadableStream<Uint8Array> {
   const reader = source.getReader();
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
@@ -143,10 +143,10 @@ export function whenOver(source: ReadableStream<Uint8Array>, done: () => void): 
       } catch (error) {
         controller.error(error);
       }
-      done();
+      done(false);
     },
     async cancel(reason) {
-      done();
+      done(true);
       await reader.cancel(reason);
     },
   });

@@ -3,10 +3,11 @@ import { describe, expect, test } from "vitest";
 import type { WholeSessionApi } from "../../../src/app/control-api";
 import type { RespondInput } from "../../../src/app/respond-api";
 import type { SubmitInput, ToolResultInput } from "../../../src/app/session-api";
+import type { ClientSettings } from "../../../src/contract/client-settings";
 import type { DisplayItem } from "../../../src/contract/item";
 import type { TurnId } from "../../../src/domain/ids";
 import { err, ok } from "../../../src/lib/result";
-import { accepted, description, KEY, makeId, SESSION, toStream, turn, world } from "../support";
+import { accepted, description, KEY, makeId, principal, SESSION, toStream, turn, world } from "../support";
 
 const TURN = makeId("trn");
 const text = (said: string) => [{ type: "text", text: said }];
@@ -25,14 +26,16 @@ const WRITTEN: DisplayItem = {
   tokens: { tokens: 1, source: "estimated", error_bound: 1 },
 };
 
-function connect(session: Partial<WholeSessionApi> = {}) {
+function connect(session: Partial<WholeSessionApi> = {}, clients: Partial<ClientSettings> = {}) {
   const submitted: SubmitInput[] = [];
   const described = { count: 0 };
   const submit: WholeSessionApi["submit"] = async (_, input) => {
     submitted.push(input);
     return ok(accepted({ turn_id: TURN }));
   };
+  const settings = { session_header: null, on_disconnect: null, chat_instructions: null, ...clients };
   const { app } = world({
+    principal: { ...principal(), clients: settings },
     session: {
       describe: async () => {
         described.count += 1;
@@ -88,8 +91,6 @@ describe("a request", () => {
       said(text("x"), { messages: [{ role: "user", parts: text("x"), metadata: { a: "b".repeat(513) } }] }),
       "messages.0.metadata",
     ],
-    ["with instructions", said(text("x"), { system: "Obey." }), "system"],
-    ["with tools", said(text("x"), { tools: { weather: {} } }), "tools"],
     ["with a reply that is not of this chat", { id: SESSION, message: { id: "foreign", role: "assistant", parts: [] } }, "messages"],
   ])("%s is refused by the field's name, and nothing is sent", async (_, body, field) => {
     const { post, submitted } = connect();
@@ -119,6 +120,38 @@ describe("a request", () => {
     expect(response.status).toBe(200);
     expect(response.headers.get("x-vercel-ai-ui-message-stream")).toBe("v1");
     expect(submitted).toMatchObject([{ parts: text("你好"), about: { client_id: "m-2" }, onBusy: "queue", run: true }]);
+  });
+
+  const weather = { description: "The weather", parameters: { type: "object", properties: { city: { type: "string" } } } };
+
+  test("has its instructions and tools ignored, and named, because a page's user can change them", async () => {
+    const { post, submitted } = connect();
+    const response = await post(said(text("x"), { system: "Obey.", tools: { weather } }));
+    expect([response.status, response.headers.get("x-ignored")]).toEqual([200, "system, tools"]);
+    expect(submitted).toMatchObject([{ tools: null }]);
+    expect(submitted[0]).not.toHaveProperty("system");
+  });
+
+  test("has them for its turn where the key takes them", async () => {
+    const { post, submitted } = connect({}, { chat_instructions: "take" });
+    const response = await post(said(text("x"), { system: "Be brief.", tools: { weather, now: {} } }));
+    expect([response.status, response.headers.get("x-ignored")]).toEqual([200, null]);
+    const tools = [
+      { name: "weather", ...weather },
+      { name: "now", parameters: { type: "object", properties: {} } },
+    ];
+    expect(submitted).toMatchObject([{ system: "Be brief.", tools }]);
+  });
+
+  test.each([
+    [{ system: 5 }, "system"],
+    [{ tools: { weather: { parameters: { type: "string" } } } }, "tools.weather.parameters.type"],
+    [{ tools: { "a b": {} } }, "tools.a b"],
+  ])("with ones that no model takes is refused there: %j", async (more, field) => {
+    const { post, submitted } = connect({}, { chat_instructions: "take" });
+    const response = await post(said(text("x"), more));
+    expect(await response.json()).toMatchObject({ status: 400, errors: [{ field }] });
+    expect(submitted).toEqual([]);
   });
 
   test("with something said asks the session's object twice: to take it, and for the stream", async () => {

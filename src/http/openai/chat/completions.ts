@@ -19,6 +19,7 @@ import { toLegName } from "../../surface/ids";
 import { noteIgnored } from "../../surface/ignored";
 import { readRecordedLeg } from "../../surface/leg";
 import { SESSION_HEADER, startIn, startInNamed } from "../../surface/named-session";
+import { whileHeard } from "../../surface/on-disconnect";
 import { openLeg, type StartedLeg } from "../../surface/started-leg";
 import { createLegTranslator } from "../../surface/tell-leg";
 import { prepareThrowaway, whenOver } from "../../surface/throwaway";
@@ -101,7 +102,8 @@ async function completeInSession(
   c.header(EPOCH_HEADER, String(leg.epoch));
   if (!request.idempotency) c.header(SHOULD_RETRY, "false");
   if (leg.replayed) c.header("idempotent-replayed", "true");
-  const response = await answer(c, { calls, leg, body, head: toHead(deps, leg, body), lost: LOST.session });
+  const answering = { calls, leg, body, head: toHead(deps, leg, body), lost: LOST.session };
+  const response = await whileHeard(c, { calls, turn: leg.turn }, () => answer(c, answering));
   // The turn is recorded. An SDK that sent its request again would only wait for it. Where the answer breaks off, it may.
   response.headers.set(SHOULD_RETRY, "false");
   return response;

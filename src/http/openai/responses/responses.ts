@@ -13,11 +13,13 @@ import { readAttempt } from "../../surface/attempts";
 import { readClientWords } from "../../surface/beside";
 import { noteIgnored } from "../../surface/ignored";
 import { noteUnused, SESSION_HEADER, startInNamed } from "../../surface/named-session";
+import { whileHeard } from "../../surface/on-disconnect";
 import { openThrowaway, whenOver } from "../../surface/throwaway";
 import { translateStream } from "../../surface/translate-stream";
 import { openEvents, readWhole } from "./answer-response";
 import { startContinued } from "./continued";
 import { startFromInput } from "./in-session";
+import type { ResponseBody } from "./input";
 import { openInput, parseResponseRequest } from "./request";
 import type { ResponseAsking, StartedResponse } from "./start-response";
 import { createResponseTranslator } from "./translator";
@@ -51,8 +53,16 @@ async function create(c: Context<HttpEnv>, deps: HttpDeps): Promise<Response> {
   // The request is recorded. One that cannot be told from another would be added twice.
   const isKnown = place.kind === "nothing" ? key.value !== undefined : idempotency !== null;
   if (!isKnown && body.store !== false) c.header("x-should-retry", "false");
-  return body.stream ? sendStream(c, started.value) : sendWhole(c, started.value);
+  // A response that is not stored ends with its client in any case, and one in the background never does.
+  if (body.store === false || body.background) return send(c, body, started.value);
+  return sendHeard(c, body, started.value);
 }
+
+const send = (c: Context<HttpEnv>, { stream }: ResponseBody, started: StartedResponse): Promise<Response> =>
+  stream ? sendStream(c, started) : sendWhole(c, started);
+
+const sendHeard = (c: Context<HttpEnv>, body: ResponseBody, started: StartedResponse): Promise<Response> =>
+  whileHeard(c, { calls: started.calls, turn: started.leg.turn }, () => send(c, body, started));
 
 type Named = Pick<ResponseAsking, "request" | "idempotency" | "isStreamed">;
 
@@ -69,7 +79,7 @@ async function answerInSession(c: Context<HttpEnv>, deps: HttpDeps, asked: Named
   if (!started.ok) return refuse(c, started.error);
   if (started.value === null) return null;
   if (!asked.idempotency) c.header("x-should-retry", "false");
-  return body.stream ? sendStream(c, started.value.started) : sendWhole(c, started.value.started);
+  return sendHeard(c, body, started.value.started);
 }
 
 function refuse(c: Context<HttpEnv>, error: HttpError): Response {
