@@ -1,5 +1,6 @@
 /** Items that responses take and give, through OpenAI's own package, against the app and sessions in this process. */
 import type OpenAI from "openai";
+import { APIError } from "openai";
 import { describe, expect, it } from "vitest";
 import { NO_OUTPUT } from "../../../src/http/openai/items/read-items";
 import { TENANT } from "../support";
@@ -154,12 +155,14 @@ describe("an input that ends with another message than a user's", () => {
   it("goes with what it was asked when it is deleted", async () => {
     const { openai, lives, model } = connect();
     model.say = () => [{ type: "failure", failure: { kind: "quota", status: 429 } }];
-    const failed = await openai.responses.create({ model: MODEL, input: [{ role: "developer", content: "绝密" }] });
-    expect(failed.status).toBe("failed");
+    const asked = { model: MODEL, input: [{ role: "developer" as const, content: "绝密" }] };
+    const failed: unknown = await openai.responses.create(asked).catch((error: unknown) => error);
+    const id = failed instanceof APIError ? (failed.headers?.get("x-response-id") ?? "") : "";
+    expect((await openai.responses.retrieve(id)).status).toBe("failed");
     const [session, { service }] = [...lives][0] ?? never();
     const list = async () => JSON.stringify(await service.items({ tenant: TENANT, session }, { after: null, limit: 9, order: "asc" }));
     expect(await list()).toContain("绝密");
-    await openai.responses.delete(failed.id);
+    await openai.responses.delete(id);
     expect(await list()).not.toContain("绝密");
   });
 });

@@ -156,9 +156,12 @@ describe("a response", () => {
     });
 
     model.say = () => [{ type: "failure", failure: { kind: "quota", status: 429 } }];
-    const failed = await openai.responses.create({ model: MODEL, input: "Weather?" }).withResponse();
-    expect(failed.data).toMatchObject({ status: "failed", error: { code: "insufficient_quota" }, output: [], completed_at: null });
-    expect(failed.response.headers.get("x-should-retry")).toBe("false");
+    const failed: unknown = await openai.responses.create({ model: MODEL, input: "Weather?" }).catch((error: unknown) => error);
+    if (!(failed instanceof OpenAI.RateLimitError)) throw failed;
+    expect(failed).toMatchObject({ type: "insufficient_quota", code: "insufficient_quota", message: expect.stringContaining("quota") });
+    expect(failed.headers?.get("x-should-retry")).toBe("false");
+    const kept = await openai.responses.retrieve(failed.headers?.get("x-response-id") ?? "");
+    expect(kept).toMatchObject({ status: "failed", error: { code: "insufficient_quota" }, output: [], completed_at: null });
 
     const stream = await openai.responses.create({ model: MODEL, input: "Weather?", stream: true }).asResponse();
     const events = readEvents(await stream.text());

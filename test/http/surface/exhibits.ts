@@ -96,7 +96,7 @@ export class Stage {
   async ask(method: string, path: string, body?: unknown, headers: Readonly<Record<string, string>> = {}) {
     const response = await this.#fetch(method, path, body, headers);
     const answer = await readBody(response);
-    this.#heard.push(answer);
+    this.#heard.push([answer, response.headers.get("x-response-id")]);
     // The name of a request is random, and may hold any figure that is looked for.
     const told = [...response.headers].filter(([name]) => !name.endsWith("request-id"));
     this.record.push({ request: body ?? null, status: response.status, headers: Object.fromEntries(told), answer });

@@ -5,13 +5,14 @@ import { toLegName } from "../../surface/ids";
 import { openLeg } from "../../surface/started-leg";
 import { ResponseFold } from "./frames";
 import { buildResource, showTurn } from "./read-response";
+import type { buildResponse } from "./resource";
 import { RESPONSE_PREFIX } from "./show-response";
 import type { StartedResponse } from "./start-response";
 
 type Outcome<T> = Promise<Result<T, HttpError>>;
 
 /** Waits for the end of the response. One in the background is shown as it is. */
-export async function readWhole({ calls, leg, asked, compaction }: StartedResponse): Outcome<object> {
+export async function readWhole({ calls, leg, asked, compaction }: StartedResponse): Outcome<ReturnType<typeof buildResponse>> {
   const { turn: id } = leg;
   const turn = await calls.repeatable((api, caller) => (asked.background ? api.turn(caller, id) : api.waitForTurn(caller, id)));
   if (!turn.ok) return turn;

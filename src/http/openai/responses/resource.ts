@@ -1,4 +1,5 @@
 /** The response resource. Every key is always there, also while the response is under way. */
+import type { ContentfulStatusCode } from "hono/utils/http-status";
 import type { CallUsage } from "../../../domain/model-call";
 import type { CompactionItem, OpenAiItem } from "../items/item-types";
 import type { ResponseAsked } from "./asked";
@@ -15,6 +16,25 @@ export interface ResponseHead {
   readonly asked: ResponseAsked;
   /** The first item of the output. Null: the request did not have its conversation compacted. */
   readonly compaction: CompactionItem | null;
+}
+
+/** The type of each code, and the status of an answer that is the error alone. */
+const ERRORS: Readonly<Record<string, readonly [type: string, status: ContentfulStatusCode]>> = {
+  context_length_exceeded: ["invalid_request_error", 400],
+  rate_limit_exceeded: ["rate_limit_error", 429],
+  insufficient_quota: ["insufficient_quota", 429],
+};
+const BROKEN = ["server_error", 500] as const;
+
+interface EndError {
+  readonly code: string;
+  readonly message: string;
+}
+
+/** A response that failed, as an answer of OpenAI's API that its clients throw. */
+export function toErrorAnswer({ code, message }: EndError) {
+  const [type, status] = ERRORS[code] ?? BROKEN;
+  return { status, body: { error: { message, type, param: null, code } } };
 }
 
 interface ResponseState {

@@ -21,10 +21,13 @@ import { startContinued } from "./continued";
 import { startFromInput } from "./in-session";
 import type { ResponseBody } from "./input";
 import { openInput, parseResponseRequest } from "./request";
+import { toErrorAnswer } from "./resource";
 import type { ResponseAsking, StartedResponse } from "./start-response";
 import { createResponseTranslator } from "./translator";
 
 const PATH = "/v1/responses";
+/** Names the stored response of an answer that is an error, so that it can be read and deleted. */
+const RESPONSE_HEADER = "X-Response-Id";
 
 export function registerResponses(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
   app.post(PATH, requireScope("sessions:write", null), readLongBody, (c) => create(c, deps));
@@ -91,6 +94,16 @@ async function sendWhole(c: Context<HttpEnv>, started: StartedResponse): Promise
   try {
     const whole = await readWhole(started);
     if (!whole.ok) return sendProblem(c, whole.error);
+    const { error } = whole.value;
+    if (error) {
+      const { status, body } = toErrorAnswer(error);
+      if (whole.value.store) {
+        // The turn is over, and its session keeps the failure. Only the client knows whether to ask again.
+        c.header("x-should-retry", "false");
+        c.header(RESPONSE_HEADER, whole.value.id);
+      }
+      return c.json(body, status);
+    }
     // The resource has no member for it, and Open Responses allows no other.
     setCompactedHeader(c, await readAppliedEdits(started.calls, started.edit));
     return c.json(whole.value);
