@@ -35,6 +35,7 @@ const COMMANDS = {
   soak: [script("scripts/soak.ts")],
   fidelity: [script("scripts/fidelity.ts")],
   try: [script("scripts/try.ts")],
+  agents: [script("scripts/agents.ts")],
   providers: [script("scripts/providers.ts")],
   openapi: [script("scripts/openapi.ts")],
   client: [script("scripts/client.ts")],

@@ -8,7 +8,7 @@ export const clientSettings = z
   .object({
     session_header: setting(
       "create",
-      "`create`: an `X-Session-Id` that is not in our form names a session of the tenant, as its `external_id`",
+      "`create`: a conversation has the session that the client names, by its `external_id`: in `X-Session-Id`, or as Claude Code and Codex do",
     ),
     on_disconnect: setting("stop", "`stop`: a client that leaves an answer stops its turn, as `X-On-Disconnect: stop` does"),
     chat_instructions: setting("take", "`take`: `system` and `tools` in the body of `/api/chat` are those of the turn"),

@@ -696,8 +696,8 @@ describe("a stranger", () => {
     const hostile = { type: "object", properties: { __proto__: { $ref: "#/nowhere" } } } as const;
 
     for (const each of [client, stateless()]) {
-      const webSearch = { type: "web_search_20250305", name: "web_search" } as const;
-      await expect(each.messages.create(say("?", { tools: [webSearch] }))).rejects.toThrow(/tools\.0\.type/);
+      const bash = { type: "bash_20250124", name: "bash" } as const;
+      await expect(each.messages.create(say("?", { tools: [bash] }))).rejects.toThrow(/tools\.0\.type/);
       await expect(each.messages.create(say(""))).rejects.toThrow(/messages\.0\.content/);
       await expect(each.messages.create(say([]))).rejects.toThrow(/messages\.0\.content/);
       await expect(each.messages.batches.create({ requests: [] })).rejects.toMatchObject({ status: 404, type: "not_found_error" });

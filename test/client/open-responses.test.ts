@@ -306,10 +306,11 @@ describe("a response that does not complete", () => {
     server.provider.enqueue(reply, reply);
 
     const { response, events } = await responses.stream({ model: MODEL, input: "A story." });
-    const whole = await responses.create({ model: MODEL, input: "A story." });
+    const whole = await responses.refuseCreate({ model: MODEL, input: "A story." });
 
     expect(events.slice(-2).map(({ type }) => type)).toEqual(["error", "response.failed"]);
-    for (const each of [response, whole]) expect(each).toMatchObject({ status: "failed", error: { code: "server_error" } });
+    expect(response).toMatchObject({ status: "failed", error: { code: "server_error" } });
+    expect(whole).toMatchObject({ status: 500, code: "server_error" });
   });
 });
 
@@ -321,7 +322,7 @@ describe("a refusal", () => {
     ["a parameter of the wrong type", { model: MODEL, input: "Hello", temperature: "hot" }, { status: 400, param: "temperature" }],
     ["a parameter that is not offered", { model: MODEL, input: "Hello", prompt: { id: "p" } }, { status: 400, param: "prompt" }],
     ["an unknown item", { model: MODEL, input: [{ type: "nope" }] }, { status: 400 }],
-    ["an unknown tool", { model: MODEL, input: "Hello", tools: [{ type: "web_search" }] }, { status: 400 }],
+    ["an unknown tool", { model: MODEL, input: "Hello", tools: [{ type: "local_shell" }] }, { status: 400 }],
     [
       "an unknown response",
       { model: MODEL, input: "Hello", previous_response_id: "resp_nope" },

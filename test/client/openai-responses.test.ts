@@ -205,17 +205,23 @@ describe("a conversation", () => {
 test("a request without its key is sent again by the SDK only while nothing was recorded", async () => {
   const openai = new OpenAI({ apiKey: server.key, baseURL: `${server.url}/v1`, maxRetries: 2 });
   server.provider.enqueue({ status: 401, error: { message: "no", type: "invalid_request_error", code: "invalid_api_key" } });
-  const { data, response } = await openai.responses.create({ model: MODEL, input: "x" }).withResponse();
-  expect(data).toMatchObject({ status: "failed", error: { code: "server_error", message: expect.any(String) } });
-  expect(response.headers.get("x-should-retry")).toBe("false");
+  const failed: unknown = await openai.responses.create({ model: MODEL, input: "x" }).catch((error: unknown) => error);
+  if (!(failed instanceof OpenAI.InternalServerError)) throw failed;
+  expect(failed).toMatchObject({ code: "server_error", message: expect.stringContaining("API key") });
+  expect(failed.headers?.get("x-should-retry")).toBe("false");
+  const id = failed.headers?.get("x-response-id") ?? "";
+  expect(await openai.responses.retrieve(id)).toMatchObject({
+    status: "failed",
+    error: { code: "server_error", message: expect.any(String) },
+  });
 
   await expect(openai.responses.create({ model: "missing", input: "x" })).rejects.toMatchObject({ status: 404, code: "model_not_found" });
   const stranger = new OpenAI({ apiKey: "lh_wrong", baseURL: `${server.url}/v1` });
   await expect(stranger.responses.create({ model: MODEL, input: "x" })).rejects.toMatchObject({ status: 401, code: "invalid_api_key" });
   const other = await createTenant(server.url, server.adminKey);
   const foreign = new OpenAI({ apiKey: other.key, baseURL: `${server.url}/v1` });
-  await expect(foreign.responses.retrieve(data.id)).rejects.toMatchObject({ status: 404, code: "response_not_found" });
-  await expect(foreign.responses.create({ model: "embedded", input: "x", previous_response_id: data.id })).rejects.toMatchObject({
+  await expect(foreign.responses.retrieve(id)).rejects.toMatchObject({ status: 404, code: "response_not_found" });
+  await expect(foreign.responses.create({ model: "embedded", input: "x", previous_response_id: id })).rejects.toMatchObject({
     code: "previous_response_not_found",
   });
 });

@@ -8406,6 +8406,7 @@ export interface components {
             name: string;
             scopes: ("sessions:read" | "sessions:write" | "sessions:erase" | "files:read" | "files:write" | "models:write" | "credentials:write" | "tools:read" | "tools:write" | "settings:write" | "retention:write" | "usage:read" | "exports:write" | "webhooks:read" | "webhooks:write" | "keys:write" | "audit:read" | "channels:read" | "channels:write")[];
             restriction: components["schemas"]["KeyRestriction"];
+            clients: components["schemas"]["ClientSettings"];
             /** @description Epoch milliseconds */
             created_at: number;
             /** @description Null if the key does not expire */
@@ -8434,11 +8435,30 @@ export interface components {
                 [key: string]: string;
             } | null;
         } | null;
+        /** @description Null: all defaults */
+        ClientSettings: {
+            /**
+             * @description `create`: a conversation has the session that the client names, by its `external_id`: in `X-Session-Id`, or as Claude Code and Codex do
+             * @enum {string|null}
+             */
+            session_header: "create" | null;
+            /**
+             * @description `stop`: a client that leaves an answer stops its turn, as `X-On-Disconnect: stop` does
+             * @enum {string|null}
+             */
+            on_disconnect: "stop" | null;
+            /**
+             * @description `take`: `system` and `tools` in the body of `/api/chat` are those of the turn
+             * @enum {string|null}
+             */
+            chat_instructions: "take" | null;
+        } | null;
         CreateKey: {
             name: string;
             /** @description Default: the scopes of the calling key. The admin's default is all scopes. With a restriction, those of them that it allows */
             scopes?: ("sessions:read" | "sessions:write" | "sessions:erase" | "files:read" | "files:write" | "models:write" | "credentials:write" | "tools:read" | "tools:write" | "settings:write" | "retention:write" | "usage:read" | "exports:write" | "webhooks:read" | "webhooks:write" | "keys:write" | "audit:read" | "channels:read" | "channels:write")[];
             restriction?: components["schemas"]["CreateKeyRestriction"];
+            clients?: components["schemas"]["CreateClientSettings"];
             /** @description Epoch milliseconds */
             expires_at?: number | null;
         };
@@ -8458,6 +8478,30 @@ export interface components {
             metadata?: {
                 [key: string]: string;
             } | null;
+        } | null;
+        /**
+         * @description How the key's clients of other vendors' APIs are served. It cannot be changed later: a rotation keeps it
+         * @default null
+         */
+        CreateClientSettings: {
+            /**
+             * @description `create`: a conversation has the session that the client names, by its `external_id`: in `X-Session-Id`, or as Claude Code and Codex do
+             * @default null
+             * @enum {string|null}
+             */
+            session_header?: "create" | null;
+            /**
+             * @description `stop`: a client that leaves an answer stops its turn, as `X-On-Disconnect: stop` does
+             * @default null
+             * @enum {string|null}
+             */
+            on_disconnect?: "stop" | null;
+            /**
+             * @description `take`: `system` and `tools` in the body of `/api/chat` are those of the turn
+             * @default null
+             * @enum {string|null}
+             */
+            chat_instructions?: "take" | null;
         } | null;
         RotateKey: {
             /**
@@ -11179,8 +11223,10 @@ export type Usage = components['schemas']['Usage'];
 export type ModelCall = components['schemas']['ModelCall'];
 export type Key = components['schemas']['Key'];
 export type KeyRestriction = components['schemas']['KeyRestriction'];
+export type ClientSettings = components['schemas']['ClientSettings'];
 export type CreateKey = components['schemas']['CreateKey'];
 export type CreateKeyRestriction = components['schemas']['CreateKeyRestriction'];
+export type CreateClientSettings = components['schemas']['CreateClientSettings'];
 export type RotateKey = components['schemas']['RotateKey'];
 export type AccessToken = components['schemas']['AccessToken'];
 export type CreateAccessToken = components['schemas']['CreateAccessToken'];

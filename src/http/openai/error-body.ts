@@ -55,13 +55,12 @@ const TEXTS: Readonly<Record<string, string>> = {
 
 const tooLongAnswer = z.object({ fit: z.object({ floor: z.number(), limit: z.number() }) });
 
-/** Clients look for the first sentence to tell that a conversation is too long. */
+/** Agents look for OpenAI's own words to tell that a conversation is too long, and compact it then. */
 function toTooLong({ extra, detail }: Refusal["answer"]): string {
   const found = tooLongAnswer.safeParse(extra);
-  const sizes = found.success
-    ? `The request has about ${found.data.fit.floor} tokens, and there is room for ${found.data.fit.limit}.`
-    : detail;
-  return `This model's maximum context length is exceeded. ${sizes}`;
+  if (!found.success) return `Your input exceeds the context window of this model. ${detail}`;
+  const { floor, limit } = found.data.fit;
+  return `This model's maximum context length is ${limit} tokens. However, your messages resulted in about ${floor} tokens.`;
 }
 
 /** `content`: the parameter that holds the conversation. */

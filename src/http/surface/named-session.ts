@@ -68,19 +68,24 @@ export async function findNamedSession(c: Context<HttpEnv>, deps: HttpDeps, aske
 
 type Named = { readonly session: SessionId; readonly name: null } | { readonly session: null; readonly name: string };
 
+/** The headers in which agents name their conversations. They count where the key lets its clients name sessions. */
+const AGENT_HEADERS = ["x-claude-code-session-id", "session-id"];
+
 /**
  * An id in our form is ours, whether there is such a session or not. Any other value is a client's own id: it has no effect, unless the key says
  * that it names a session.
  */
 function readNamed(c: Context<HttpEnv>, tools: Asked["tools"]): Named | null {
   const given = c.req.header(SESSION_HEADER);
-  if (given === undefined) return null;
+  const makesNames = readPrincipal(c).clients?.session_header === "create";
+  if (given === undefined && !makesNames) return null;
   const isAsides = isAside(readClientWords(c), tools);
-  const session = isAsides ? null : parseId("ses", given);
+  const session = given === undefined || isAsides ? null : parseId("ses", given);
   if (session) return { session, name: null };
-  const name = externalId.safeParse(given);
-  if (!isAsides && name.success && readPrincipal(c).clients?.session_header === "create") return { session: null, name: name.data };
-  noteUnused(c);
+  const own = given ?? AGENT_HEADERS.map((name) => c.req.header(name)).find((value) => value !== undefined);
+  const name = externalId.safeParse(own);
+  if (!isAsides && makesNames && name.success) return { session: null, name: name.data };
+  if (given !== undefined) noteUnused(c);
   return null;
 }
 

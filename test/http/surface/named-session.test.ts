@@ -27,7 +27,11 @@ function openWith(settings: { readonly session_header: "create" | null }) {
   life.model.say = ({ messages }) => says(`heard ${messages.length}`);
   const headers = { authorization: `Bearer ${KEY}`, "content-type": "application/json", "anthropic-version": "2023-06-01" };
   const ask = async (path: string, body: object, more: Readonly<Record<string, string>> = {}) => {
-    const init = { method: "POST", headers: { ...headers, "x-session-id": NAME, ...more }, body: JSON.stringify({ model: "m", ...body }) };
+    const init = {
+      method: "POST",
+      headers: toHeaders({ ...headers, "x-session-id": NAME, ...more }),
+      body: JSON.stringify({ model: "m", ...body }),
+    };
     const answer = await life.app.request(path, init);
     await life.settle();
     return {
@@ -39,6 +43,10 @@ function openWith(settings: { readonly session_header: "create" | null }) {
   };
   return { ...life, ...directory, ask };
 }
+
+/** An empty value leaves a header out. */
+const toHeaders = (given: Readonly<Record<string, string>>) =>
+  Object.entries(given).filter(([, value]) => value !== "") as [string, string][];
 
 const hello = { role: "user", content: "Hello." };
 const SURFACES = [
@@ -75,6 +83,15 @@ describe.each(SURFACES)("%s", (path, body) => {
     const { ask, known } = openWith({ session_header: "create" });
     const answer = await ask(path, body, { "x-openai-subagent": "review" });
     expect([answer.status, answer.ignored, known.size]).toEqual([200, "X-Session-Id", 0]);
+  });
+
+  test.each(["x-claude-code-session-id", "session-id"])("an agent names its conversation in %s, too", async (header) => {
+    const { ask, known } = openWith({ session_header: "create" });
+    const answer = await ask(path, body, { "x-session-id": "", [header]: "01a22e4f-39f7" });
+    const unnamed = openWith({ session_header: null });
+    const without = await unnamed.ask(path, body, { "x-session-id": "", [header]: "01a22e4f-39f7" });
+    expect([answer.status, answer.session]).toEqual([200, known.get("01a22e4f-39f7")]);
+    expect([without.status, without.session, without.ignored]).toEqual([200, null, null]);
   });
 
   test("an id in our form is ours, whether there is such a session or not", async () => {
