@@ -240,7 +240,7 @@ describe("who connects", () => {
   });
 
   test("without a valid key is told so", async () => {
-    await expect(connect("lh_dev_invented")).rejects.toMatchObject({ code: 401 });
+    await expect(connect("lh_dev_invented")).rejects.toMatchObject({ code: 403, message: expect.stringContaining("unauthorized") });
   });
 });
 

@@ -1,6 +1,7 @@
 /** `POST /v1/messages`: the Anthropic API, over the session that `X-Session-Id` names, or over one that lasts for the request alone. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context, MiddlewareHandler } from "hono";
+import type { Schedule } from "../../app/session-ports";
 import type { SessionId } from "../../domain/ids";
 import { ok, type Result } from "../../lib/result";
 import { readPrincipal, requireScope } from "../auth";
@@ -19,7 +20,7 @@ import { noteIgnored } from "../surface/ignored";
 import { readRecordedLeg } from "../surface/leg";
 import { startInNamed } from "../surface/named-session";
 import { whileHeard } from "../surface/on-disconnect";
-import { openLeg, type StartedLeg } from "../surface/started-leg";
+import { openLegToTell, type StartedLeg } from "../surface/started-leg";
 import { createLegTranslator } from "../surface/tell-leg";
 import { prepareThrowaway, whenOver } from "../surface/throwaway";
 import { translateStream } from "../surface/translate-stream";
@@ -97,7 +98,7 @@ async function answerIn(
   if (!request.idempotency) c.header(SHOULD_RETRY, "false");
   if (started.replayed) c.header("idempotent-replayed", "true");
   const calls = sessionClient(deps, c, session);
-  return whileHeard(c, { calls, turn: started.turn }, () => answer(c, { calls, request, leg: started, lost: LOST.session }));
+  return whileHeard(c, { calls, turn: started.turn }, () => answer(c, { calls, request, leg: started, lost: LOST.session, wait: null }));
 }
 
 /** A request without a session brings its whole conversation. Nothing of it is kept, so that the SDK may send it again. */
@@ -111,7 +112,7 @@ async function answerAlone(c: Context<HttpEnv>, deps: HttpDeps, request: Message
   try {
     const started = await startMessageAlone(c, deps, { alone: prepared.value, request });
     if (!started.ok) return sendProblem(c, started.error);
-    const response = await answer(c, { calls, request, leg: started.value, lost: LOST.alone });
+    const response = await answer(c, { calls, request, leg: started.value, lost: LOST.alone, wait: deps.schedule });
     if (!request.body.stream || !response.ok || !response.body) return response;
     isStreaming = true;
     return new Response(whenOver(response.body, discard), response);
@@ -126,6 +127,8 @@ interface Answering {
   readonly leg: StartedLeg;
   /** What is true of an answer that cannot be told to its end. */
   readonly lost: string;
+  /** Waits for the model's first word, so that a refusal has its status. Null: the stream begins at once. */
+  readonly wait: Schedule | null;
 }
 
 function toHead({ request: { body }, leg }: Answering): MessageHead {
@@ -134,10 +137,11 @@ function toHead({ request: { body }, leg }: Answering): MessageHead {
 }
 
 async function answer(c: Context<HttpEnv>, answering: Answering): Promise<Response> {
-  const { calls, request, leg, lost } = answering;
+  const { calls, request, leg, lost, wait } = answering;
   if (!request.body.stream) return answerWhole(c, answering);
-  const stream = await openLeg(calls, leg);
+  const stream = await openLegToTell(calls, leg, wait);
   if (!stream.ok) return sendProblem(c, stream.error);
+  if (stream.value === null) return answerWhole(c, answering);
   const teller = new MessageTeller({ head: toHead(answering), requestId: c.get("requestId"), lost });
   const readRecord = () => readRecordedLeg(calls, leg);
   const translator = createLegTranslator({ teller, readRecord, isPast: leg.cursor === null, readsEnd: leg.edit !== undefined });

@@ -23,7 +23,10 @@ function toCode({ code, answer }: Refusal): number {
 /** The request's own id is unknown where a refusal is written: it is refused before its messages are read. */
 export function toRpcError(refusal: Refusal) {
   const { code, answer, requestId } = refusal;
-  const data = { code, status: answer.status, request_id: requestId, ...(answer.errors && { errors: answer.errors }) };
-  const error = { code: toCode(refusal), message: answer.detail, data };
-  return { status: answer.status, body: { jsonrpc: "2.0", id: null, error } };
+  const isUnauthorized = code === "unauthorized";
+  // A host takes 401 as an offer of OAuth, which there is none of here, and shows what became of that in place of this message.
+  const status = isUnauthorized ? 403 : answer.status;
+  const data = { code, status, request_id: requestId, ...(answer.errors && { errors: answer.errors }) };
+  const error = { code: toCode(refusal), message: isUnauthorized ? `unauthorized: ${answer.detail}` : answer.detail, data };
+  return { status, body: { jsonrpc: "2.0", id: null, error } } as const;
 }

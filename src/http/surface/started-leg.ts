@@ -1,9 +1,11 @@
 /** A leg that has begun, and the native stream that it is told from. */
 import type { Responded } from "../../app/respond-api";
+import type { Schedule } from "../../app/session-ports";
 import type { SessionId, TurnId } from "../../domain/ids";
 import { ok, type Result } from "../../lib/result";
 import type { HttpError } from "../problem";
 import type { SessionCalls } from "../session-calls";
+import { awaitWord } from "./await-word";
 
 /** A leg that has begun, or that was there before. */
 export interface StartedLeg {
@@ -30,6 +32,20 @@ export function toStartedLeg(
 ): StartedLeg {
   if (turn === null) throw new TypeError("a request that runs has a turn");
   return { ...place, turn, cursor, stream: stream ?? null, after: position ?? 0, replayed };
+}
+
+/** `wait`: waits for the model's first word. Null in the result: it failed without one, and is to be told as a whole. */
+export async function openLegToTell(
+  calls: SessionCalls,
+  leg: Pick<StartedLeg, "stream" | "cursor" | "turn">,
+  wait: Schedule | null,
+): Promise<Result<ReadableStream<Uint8Array> | null, HttpError>> {
+  const stream = await openLeg(calls, leg);
+  if (!stream.ok || wait === null) return stream;
+  const begun = await awaitWord(stream.value, wait);
+  if (!begun.isFailed) return ok(begun.stream);
+  await begun.stream.cancel();
+  return ok(null);
 }
 
 export async function openLeg(

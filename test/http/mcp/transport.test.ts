@@ -35,13 +35,13 @@ const readError = async (response: Response) => [response.status, await response
 const refusal = (code: number) => ({ jsonrpc: "2.0", id: null, error: expect.objectContaining({ code, message: expect.any(String) }) });
 
 describe("who comes in", () => {
-  it("without a key, or with a wrong one, is asked for a bearer, in JSON-RPC", async () => {
+  it("without a key, or with a wrong one, is unauthorized, in JSON-RPC", async () => {
     const { send, asked } = open();
 
     for (const authorization of ["", "Bearer nonsense", `Basic ${KEY}`]) {
       const response = await send(rpc(1, "ping"), { authorization });
       expect(response.headers.get("www-authenticate")).toBe("Bearer");
-      expect(await readError(response)).toEqual([401, refusal(-32_000)]);
+      expect(await readError(response)).toEqual([403, refusal(-32_000)]);
     }
     expect(asked).toEqual({ tenants: [], sessions: [] });
   });

@@ -1,6 +1,7 @@
 /** `POST /v1/chat/completions`: OpenAI's chat completions, over the session that `X-Session-Id` names or one for the request alone. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context } from "hono";
+import type { Schedule } from "../../../app/session-ports";
 import type { FieldError } from "../../../contract/problem";
 import { parseId, type SessionId } from "../../../domain/ids";
 import { err, ok, type Result } from "../../../lib/result";
@@ -20,7 +21,7 @@ import { noteIgnored } from "../../surface/ignored";
 import { readRecordedLeg } from "../../surface/leg";
 import { SESSION_HEADER, startIn, startInNamed } from "../../surface/named-session";
 import { whileHeard } from "../../surface/on-disconnect";
-import { openLeg, type StartedLeg } from "../../surface/started-leg";
+import { openLegToTell, type StartedLeg } from "../../surface/started-leg";
 import { createLegTranslator } from "../../surface/tell-leg";
 import { prepareThrowaway, whenOver } from "../../surface/throwaway";
 import { translateStream } from "../../surface/translate-stream";
@@ -102,7 +103,7 @@ async function completeInSession(
   c.header(EPOCH_HEADER, String(leg.epoch));
   if (!request.idempotency) c.header(SHOULD_RETRY, "false");
   if (leg.replayed) c.header("idempotent-replayed", "true");
-  const answering = { calls, leg, body, head: toHead(deps, leg, body), lost: LOST.session };
+  const answering = { calls, leg, body, head: toHead(deps, leg, body), lost: LOST.session, wait: null };
   const response = await whileHeard(c, { calls, turn: leg.turn }, () => answer(c, answering));
   // The turn is recorded. An SDK that sent its request again would only wait for it. Where the answer breaks off, it may.
   response.headers.set(SHOULD_RETRY, "false");
@@ -123,7 +124,7 @@ async function completeAlone(c: Context<HttpEnv>, deps: HttpDeps, { body, reques
     const started = await startAlone(c, deps, { alone, request, edit: body.context_management?.[0]?.type });
     if (!started.ok) return sendProblem(c, started.error);
     const leg = started.value;
-    const response = await answer(c, { calls, leg, body, head: toHead(deps, leg, body), lost: LOST.alone });
+    const response = await answer(c, { calls, leg, body, head: toHead(deps, leg, body), lost: LOST.alone, wait: deps.schedule });
     if (!body.stream || !response.ok || !response.body) return response;
     isStreaming = true;
     return new Response(whenOver(response.body, discard), response);
@@ -150,13 +151,16 @@ interface Answering {
   readonly head: CompletionHead;
   /** What is true of an answer that cannot be told to its end. */
   readonly lost: string;
+  /** Waits for the model's first word, so that a refusal has its status. Null: the stream begins at once. */
+  readonly wait: Schedule | null;
 }
 
 async function answer(c: Context<HttpEnv>, answering: Answering): Promise<Response> {
-  const { calls, leg, body, head, lost } = answering;
+  const { calls, leg, body, head, lost, wait } = answering;
   if (!body.stream) return answerWhole(c, answering);
-  const stream = await openLeg(calls, leg);
+  const stream = await openLegToTell(calls, leg, wait);
   if (!stream.ok) return sendProblem(c, stream.error);
+  if (stream.value === null) return answerWhole(c, answering);
   const teller = new ChunkTeller({ head, includesUsage: body.stream_options?.include_usage ?? false, lost });
   const readRecord = () => readRecordedLeg(calls, leg);
   const translator = createLegTranslator({ teller, readRecord, isPast: leg.cursor === null, readsEnd: leg.edit !== undefined });
