@@ -81,6 +81,61 @@ const SURFACES: readonly Surface[] = [
   },
 ];
 
+/** About 20,000 tokens, and 40 tools, as coding agents send them with each request. */
+const PROMPT = Array.from(
+  { length: 1_250 },
+  (_, nth) => `Rule ${nth}: read a file before it is changed, and say what was found in it.`,
+).join("\n");
+const parameters = { type: "object", properties: { path: { type: "string" }, count: { type: "number" } }, required: ["path"] };
+const TOOLS = Array.from({ length: 40 }, (_, nth) => ({
+  name: `tool_${nth}`,
+  description: "Does one thing to a file. ".repeat(10),
+  parameters,
+}));
+const AGENT_REQUESTS = 4;
+
+const completion = ({ model }: Asked): object => ({
+  model,
+  stream: true,
+  messages: [{ role: "system", content: PROMPT }, ...messages],
+  tools: TOOLS.map((tool) => ({ type: "function", function: tool })),
+});
+
+/** The same request to the provider itself. */
+const DIRECT: Surface = {
+  name: "the provider itself",
+  path: () => "/chat/completions",
+  body: completion,
+  text: '"content":"t',
+  end: "data: [DONE]",
+};
+
+/** A request without a session. */
+const AGENTS: readonly Surface[] = [
+  { ...DIRECT, name: "agent, chat completions", path: () => "/v1/chat/completions" },
+  {
+    name: "agent, Responses",
+    path: () => "/v1/responses",
+    body: ({ model }) => ({
+      ...{ model, stream: true, store: false, instructions: PROMPT, input: messages },
+      tools: TOOLS.map((tool) => ({ type: "function", strict: false, ...tool })),
+    }),
+    text: "event: response.output_text.delta",
+    end: "event: response.completed",
+  },
+  {
+    name: "agent, Anthropic Messages",
+    path: () => "/v1/messages",
+    body: ({ model }) => ({
+      ...{ model, max_tokens: 1_024, stream: true, system: PROMPT, messages },
+      tools: TOOLS.map(({ parameters: input_schema, ...tool }) => ({ ...tool, input_schema })),
+    }),
+    headers: () => ({ "anthropic-version": "2023-06-01" }),
+    text: '"text_delta"',
+    end: "event: message_stop",
+  },
+];
+
 interface Talk {
   readonly surface: Surface;
   /** Milliseconds from each request to its first text, since they were last taken. */
@@ -103,10 +158,10 @@ async function prepare(rig: Rig, surface: Surface, model: string): Promise<Talk>
 }
 
 /** Runs one turn to its end, and returns how long its first text took. */
-async function hear({ connection }: Rig, surface: Surface, asked: Asked): Promise<number> {
+async function hear({ connection }: Rig, surface: Surface, asked: Asked, base = connection.url): Promise<number> {
   const headers = { authorization: `Bearer ${connection.key}`, "content-type": "application/json", accept: "text/event-stream" };
   const began = performance.now();
-  const response = await fetch(`${connection.url}${surface.path(asked)}`, {
+  const response = await fetch(`${base}${surface.path(asked)}`, {
     method: "POST",
     headers: { ...headers, ...surface.headers?.(asked) },
     body: JSON.stringify(surface.body(asked)),
@@ -154,23 +209,55 @@ function toFigures(name: string, ours: Taken, native: Taken): Figure[] {
   ];
 }
 
+/** What each surface adds to an agent's request, beside the provider's own answer to it. */
+async function measureAgents(rig: Rig, model: string, provider: string): Promise<Figure[]> {
+  const asked = { model, session: "", chat: "", nth: 0 };
+  const listen = (surface: Surface) => hear(rig, surface, asked, surface === DIRECT ? provider : undefined);
+  const waits = new Map([DIRECT, ...AGENTS].map((surface) => [surface, [] as number[]]));
+  for (let round = 0; round <= SAMPLES; round++) {
+    for (const [surface, taken] of waits) {
+      const heard: number[] = [];
+      await times(AGENT_REQUESTS, async () => void heard.push(await listen(surface)));
+      // The first round warms up.
+      if (round > 0) taken.push(median(heard));
+    }
+  }
+  const direct = waits.get(DIRECT) ?? [];
+  return [...waits].flatMap(([surface, taken]) => {
+    const own = measured(`${surface.name}: time to first text`, "ms", taken);
+    if (surface === DIRECT) return [own];
+    return [
+      own,
+      measured(
+        "  more than the provider itself",
+        "ms",
+        taken.map((value, index) => value - (direct[index] ?? Number.NaN)),
+      ),
+    ];
+  });
+}
+
 export async function benchSurfaces(rig: Rig): Promise<BenchResult> {
-  const model = await registerModel(rig, { chunks: 20, gap: 1 }, WINDOW);
+  const plan = { chunks: 20, gap: 1 };
+  const model = await registerModel(rig, plan, WINDOW);
   await callApi(rig.connection, { method: "PATCH", path: "/v1/tenant", body: { default_model: model } });
   const talks: Talk[] = [];
   for (const surface of [NATIVE, ...SURFACES]) talks.push(await prepare(rig, surface, model));
   const taken = await measureAll(rig, talks);
+  const agents = await measureAgents(rig, model, rig.provider.baseUrl(plan));
   const native = taken.get(NATIVE.name) ?? { cpu: [], wait: [] };
   return {
     title: "A turn of 20 chunks through each vendor's API, beside the native one",
     notes: [
       `One client, one turn at a time; medians of ${SAMPLES} alternating samples of ${TURNS} turns, each in a session of its own.`,
+      "An agent's request has 20,000 tokens of instructions and 40 tools, and names no session.",
       "A ratio is the median of the ratios within a round. All of workerd is counted, with Miniflare's simulation of D1 and the disk.",
     ],
     figures: [
       measured("native: CPU a turn", "ms", native.cpu),
       measured("native: time to first text", "ms", native.wait),
       ...SURFACES.flatMap(({ name }) => toFigures(name, taken.get(name) ?? { cpu: [], wait: [] }, native)),
+      ...agents,
     ],
   };
 }

@@ -1,11 +1,13 @@
 /**
  * The provider `embedded`: a stand-in for a language model, deterministic and offline, so that everything around a model can
  * be tried without an account. It answers with sentences that it can see, looks up what left its view when `memory_query` is
- * offered, calls tools that a message names, and says so when it finds no answer. It uses no clock, no network and no
- * randomness.
+ * offered, calls tools that a message names, and says so when it finds no answer. It uses no network and no randomness, and a
+ * clock only for the pace of a long reply.
  */
 import type { CallOptions, ChatModel, ModelRequest, ModelStreamPart } from "../app/ports";
+import { startTimer } from "../lib/timer";
 import { asAsked, withChosenTools } from "./embedded/generation";
+import { PACE_MS } from "./embedded/long-reply";
 import { readMessageText } from "./embedded/message-text";
 import { mostTokens, type Reply, replyTo } from "./embedded/reply";
 import type { EstimateTokens } from "./extract-summary";
@@ -38,12 +40,15 @@ async function* streamReply(request: ModelRequest, { options, estimate }: Run): 
   const reply = asAsked(replyTo(withChosenTools(request), estimate), request);
   const { chunks, finish, output } = spoken(reply, { maxTokens: mostTokens(request), estimate });
   for (const chunk of chunks) {
+    if (reply.paced) await pause(PACE_MS);
     if (options.signal.aborted) return yield aborted;
     yield chunk;
   }
   if (options.signal.aborted) return yield aborted;
   yield { type: "finish", finish, usage: { input: inputTokens(request, estimate), output, cached: 0, reasoning: 0 } };
 }
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => void startTimer(ms, resolve));
 
 interface Limit {
   readonly maxTokens: number;
@@ -58,13 +63,14 @@ interface Spoken {
 }
 
 /** Calls are emitted whole. If they exceed the limit, none is emitted. */
-function spoken({ text, calls }: Reply, limit: Limit): Spoken {
+function spoken({ text, calls, paced }: Reply, limit: Limit): Spoken {
   if (calls.length > 0) {
     const output = limit.estimate(calls.map(({ name, arguments: written }) => `${name} ${written}`).join("\n"));
     if (output > limit.maxTokens) return { chunks: [], finish: "length", output: 0 };
     return { chunks: calls.map((call) => ({ type: "tool_call", call })), finish: "tool_calls", output };
   }
-  const whole = toChunks(text);
+  // A reply in another form is not what was to be said piece by piece.
+  const whole = paced?.join("") === text ? paced : toChunks(text);
   const pieces = withinLimit(whole, limit);
   const chunks = pieces.map((piece) => ({ type: "text", text: piece }) as const);
   return { chunks, finish: pieces.length < whole.length ? "length" : "stop", output: limit.estimate(pieces.join("")) };

@@ -66,6 +66,25 @@ describe("a message that names an offered tool calls it", () => {
     expect(callsIn(chunks)).toMatchObject([{ call_id: "call_8" }]);
   });
 
+  const needs = (name: string): ModelRequest["tools"][number] => ({
+    name,
+    parameters: { type: "object", properties: { city: { type: "string" }, days: { type: "number" } }, required: ["city"] },
+  });
+
+  it.each([
+    ["weather", "use the weather tool for Paris"],
+    ["get_weather", "Please use the weather tool for Paris."],
+    ["getWeather", "What is it like in Paris? Use the weather tool."],
+    ["get_weather", 'Call get_weather for "Paris", please.'],
+    ["weather", "run the Weather function in Paris, and tell me"],
+  ])("%s in plain words: %s", async (name, said) => {
+    expect(await wanted({ tools: [stocks, needs(name)], messages: [user(said)] })).toEqual([[name, { city: "Paris" }]]);
+  });
+
+  it.each(["use the time tool for Paris", "the weather tool is broken", "I used a tool for that"])("%s names no tool", async (said) => {
+    expect(await wanted({ tools: [needs("get_weather")], messages: [user(said)] })).toEqual([]);
+  });
+
   it.each(["my_get_weather_2", "get_weather_now", "GET_WEATHER", "the weather"])("%s is another name", async (said) => {
     expect(await wanted({ tools: [weather], messages: [user(said)] })).toEqual([]);
   });

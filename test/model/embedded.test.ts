@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import type { ModelRequest } from "../../src/app/ports";
 import { placeOlder } from "../../src/context/placement";
 import { buildSamePrefixInstruction, buildSummaryPrompt, summarySystem } from "../../src/context/prompts";
@@ -6,6 +6,7 @@ import { checkSummary } from "../../src/context/summary-check";
 import { buildTitlePrompt, parseTitle, TITLE_SYSTEM } from "../../src/context/title";
 import { estimateTokens } from "../../src/context/tokens";
 import { createChatModel } from "../../src/model/chat-model";
+import { longReply, PACE_MS } from "../../src/model/embedded/long-reply";
 import { assistant, collect, modelRequest, modelSpec, spokenText, toolResult, user } from "./model-request";
 
 const model = createChatModel({ credentials: async () => null, estimate: estimateTokens });
@@ -255,4 +256,37 @@ describe("the embedded model titles a conversation", () => {
     const text = await answer({ purpose: "title", system: TITLE_SYSTEM, messages: [user(prompt)], maxOutput: 64 });
     expect(parseTitle(text)).toBe(title);
   });
+});
+
+describe("a long reply", () => {
+  it.each([
+    ["Tell me a long story.", 61],
+    ["Please write an essay about rain", 61],
+    ["Count to 12.", 12],
+    ["count slowly from 1 to 3", 3],
+  ])("%s is told in %i pieces, one after the other", async (said, count) => {
+    vi.useFakeTimers();
+    try {
+      const asked = request({ messages: [user(said)], maxOutput: 5_000 });
+      const stream = model.stream(asked, { signal: new AbortController().signal });
+      const pieces: string[] = [];
+      const reading = (async () => {
+        for await (const part of stream) if (part.type === "text") pieces.push(part.text);
+      })();
+      await vi.advanceTimersByTimeAsync(PACE_MS);
+      expect(pieces).toHaveLength(1);
+      await vi.advanceTimersByTimeAsync(PACE_MS * count);
+      await reading;
+      expect(pieces).toHaveLength(count);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it.each(["It was a long day.", "How long is the story?", `Tell me a long story. ${"Really. ".repeat(40)}`])(
+    "%s asks for none",
+    async (said) => {
+      expect(longReply(said)).toBe(null);
+    },
+  );
 });

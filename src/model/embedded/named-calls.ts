@@ -1,7 +1,8 @@
 /**
  * Finds the tools that a message names, so that any tool can be tried offline. A name must match whole and in its case; each
  * mention is one call. The arguments of a call are the JSON object that follows the name, or else the pairs `key: value` and
- * `key=value` whose key is in the tool's schema, up to the next mention. A value with spaces must be in quotes.
+ * `key=value` whose key is in the tool's schema, up to the next mention. A value with spaces must be in quotes. Plain words do as well: "use the
+ * weather tool for Paris".
  */
 import type { ToolDefinition } from "../../domain/message";
 
@@ -20,10 +21,55 @@ export function namedCalls(said: string, tools: readonly ToolDefinition[]): read
     .flatMap((tool) => findPlaces(tool.name, said).map((from) => ({ tool, from })))
     .sort((one, other) => one.from - other.from)
     .slice(0, MOST_CALLS);
-  return mentions.map(({ tool, from }, index) => {
-    const rest = said.slice(from + tool.name.length, mentions[index + 1]?.from);
-    return { name: tool.name, arguments: JSON.stringify(objectIn(rest) ?? pairsIn(rest, tool)) };
+  const named = mentions.map(({ tool, from }, index) => toCall(tool, said.slice(from + tool.name.length, mentions[index + 1]?.from), said));
+  return named.length > 0 ? named : callsInWords(said, tools);
+}
+
+function toCall(tool: ToolDefinition, rest: string, said: string): NamedCall {
+  const given = objectIn(rest) ?? pairsIn(rest, tool);
+  return { name: tool.name, arguments: JSON.stringify({ ...wordsFor(tool, { rest, said, given }), ...given }) };
+}
+
+/** Verbs that a tool's name begins with, and a person leaves out. */
+const VERBS: ReadonlySet<string> = new Set(["get", "fetch", "find", "look", "up", "lookup", "read", "show", "search", "check", "current"]);
+const WANTED = /\b(?:use|using|call|run|ask|try|with)\s+(?:the|my|your|a)?\s*([\p{L}\p{N} _-]{2,64}?)\s+(?:tool|function)\b/giu;
+
+const toWords = (name: string): readonly string[] =>
+  name
+    .replace(/(\p{Ll})(\p{Lu})/gu, "$1 $2")
+    .toLowerCase()
+    .split(/[\s_-]+/)
+    .filter((word) => word !== "" && !VERBS.has(word));
+
+/** "Use the weather tool for Paris" calls `get_weather`: a tool whose words are those, without the verb of its name. */
+function callsInWords(said: string, tools: readonly ToolDefinition[]): readonly NamedCall[] {
+  return [...said.matchAll(WANTED)].slice(0, MOST_CALLS).flatMap((match) => {
+    const asked = toWords(match[1] ?? "").join(" ");
+    const tool = asked === "" ? undefined : tools.find(({ name }) => toWords(name).join(" ") === asked);
+    return tool ? [toCall(tool, said.slice(match.index + match[0].length), said)] : [];
   });
+}
+
+interface Around {
+  /** What follows the tool's name. */
+  readonly rest: string;
+  readonly said: string;
+  readonly given: object;
+}
+
+const ABOUT = /\b(?:for|in|of|at|about|on|to)\s+(?:"([^"]+)"|'([^']+)'|(?!the\s|my\s|your\s|a\s)([^\s,;.!?][^,;.!?\n]{0,80}))/iu;
+
+/** The one text that the tool needs and the message does not give by its name: what the message says it is for. */
+function wordsFor({ parameters }: ToolDefinition, { rest, said, given }: Around): object {
+  const needed = (Array.isArray(parameters.required) ? parameters.required : []).filter(
+    (name) => typeof name === "string" && !(name in given),
+  );
+  const properties = parameters.properties as Readonly<Record<string, { readonly type?: unknown }>> | undefined;
+  const [name] = needed;
+  if (needed.length !== 1 || properties?.[name]?.type !== "string") return {};
+  const found = ABOUT.exec(rest) ?? ABOUT.exec(said);
+  const value = (found?.[1] ?? found?.[2] ?? found?.[3])?.trim();
+  return value ? { [name]: value } : {};
 }
 
 function findPlaces(name: string, said: string): readonly number[] {

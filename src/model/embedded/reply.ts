@@ -6,6 +6,7 @@ import type { ModelRequest } from "../../app/ports";
 import type { ToolCallPart, ToolResultPart } from "../../domain/message";
 import { EMPTY_SECTION, type EstimateTokens, extractSummary, taggedIn, withoutTagged } from "../extract-summary";
 import { splitSentences } from "../text-matching";
+import { longReply } from "./long-reply";
 import { cut, isQuestion, readMessageText, toTopic } from "./message-text";
 import { type NamedCall, namedCalls } from "./named-calls";
 import { planRecall, quoteRecalled } from "./recall";
@@ -30,6 +31,8 @@ function isAboutMe(said: string): boolean {
 export interface Reply {
   readonly text: string;
   readonly calls: readonly ToolCallPart[];
+  /** The text in pieces that are said one after the other, at a readable pace. Absent: all of it at once. */
+  readonly paced?: readonly string[];
 }
 
 /** Matches a heading that the instruction demands of a summary. */
@@ -58,6 +61,8 @@ function answerTurn(turn: Turn): Reply {
   const named = isFirst ? namedCalls(said, request.tools) : [];
   if (named.length > 0) return calling(named, request);
   if (isFirst && isAboutMe(said)) return saying(GREETING);
+  const paced = isFirst ? longReply(said) : null;
+  if (paced) return { ...saying(paced.join("")), paced };
   const recall = isFirst || latest.some(isRecall) ? planRecall(turn) : null;
   if (recall) return calling([recall], request);
   if (latest.some(isRecall)) return saying(answerFromRecall(turn));
