@@ -15,7 +15,7 @@ import { metadataInput } from "../schemas/session";
 import { actingClient, sessionClient } from "../session-calls";
 import { readAttempt } from "../surface/attempts";
 import { parseSessionName, toSessionName } from "../surface/ids";
-import { toFieldErrors } from "../validation";
+import { readKnown } from "../surface/ignored";
 import { findStored, readItem, readItemPage, showItems } from "./items/item-pages";
 import { findQueryFault, readItemsQuery, toItemList } from "./items/list-query";
 import { readGiven } from "./items/read-given";
@@ -45,11 +45,6 @@ function findSessionId(c: Context<HttpEnv>): Read<SessionId> {
   return session ? ok(session) : err({ code: "session_not_found" });
 }
 
-async function readInput<S extends z.ZodType>(c: Context<HttpEnv>, schema: S): Promise<Read<z.output<S>>> {
-  const parsed = schema.safeParse(await c.req.json());
-  return parsed.success ? ok(parsed.data) : err({ code: "invalid_request", errors: toFieldErrors(parsed.error.issues) });
-}
-
 export function registerConversations(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
   const [reads, writes] = [requireScope("sessions:read", null), requireScope("sessions:write", null)];
   const erases = requireScope("sessions:erase", null);
@@ -64,7 +59,7 @@ export function registerConversations(app: OpenAPIHono<HttpEnv>, deps: HttpDeps)
 }
 
 async function create(c: Context<HttpEnv>, deps: HttpDeps): Promise<Response> {
-  const body = await readInput(c, createInput);
+  const body = await readKnown(c, createInput);
   if (!body.ok) return sendProblem(c, body.error);
   const key = readIdempotencyKey(c);
   if (!key.ok) return sendProblem(c, key.error);
@@ -91,7 +86,7 @@ async function retrieve(c: Context<HttpEnv>, deps: HttpDeps): Promise<Response> 
 async function update(c: Context<HttpEnv>, deps: HttpDeps): Promise<Response> {
   const session = findSessionId(c);
   if (!session.ok) return sendProblem(c, session.error);
-  const body = await readInput(c, updateInput);
+  const body = await readKnown(c, updateInput);
   if (!body.ok) return sendProblem(c, body.error);
   const metadata = body.value.metadata ?? {};
   const patched = await actingClient(deps, c, session.value).repeatable((api, caller) => api.patch(caller, { metadata }));
@@ -111,7 +106,7 @@ async function createItems(c: Context<HttpEnv>, deps: HttpDeps): Promise<Respons
   if (!session.ok) return sendProblem(c, session.error);
   const fault = findQueryFault(c);
   if (fault) return sendProblem(c, fault);
-  const body = await readInput(c, itemsInput);
+  const body = await readKnown(c, itemsInput);
   if (!body.ok) return sendProblem(c, body.error);
   const attempt = await readAttempt(c, deps);
   if (!attempt.ok) return sendProblem(c, attempt.error);

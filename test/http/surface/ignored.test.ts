@@ -47,6 +47,21 @@ const SURFACES: readonly (readonly [string, Surface])[] = [
       hasSession: true,
     },
   ],
+  ["conversations", { path: "/v1/conversations", body: {}, deep: [{}, ""], refused: { metadata: { a: 1 } }, hasSession: false }],
+  [
+    "input_tokens",
+    {
+      path: "/v1/responses/input_tokens",
+      body: { input: "Hi" },
+      deep: [{}, ""],
+      refused: { previous_response_id: "resp_x", conversation: "conv_x" },
+      hasSession: false,
+    },
+  ],
+  [
+    "compact",
+    { path: "/v1/responses/compact", body: { model: "m", input: "Hi" }, deep: [{}, ""], refused: { instructions: 5 }, hasSession: false },
+  ],
   [
     "responses",
     {

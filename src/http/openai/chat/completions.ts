@@ -17,7 +17,7 @@ import { setCompactedHeader } from "../../surface/applied-edits";
 import { readAttempt } from "../../surface/attempts";
 import { readClientWords } from "../../surface/beside";
 import { toLegName } from "../../surface/ids";
-import { noteIgnored } from "../../surface/ignored";
+import { noteIgnored, readKnown } from "../../surface/ignored";
 import { readRecordedLeg } from "../../surface/leg";
 import { SESSION_HEADER, startIn, startInNamed } from "../../surface/named-session";
 import { whileHeard } from "../../surface/on-disconnect";
@@ -25,7 +25,6 @@ import { openLegToTell, type StartedLeg } from "../../surface/started-leg";
 import { createLegTranslator } from "../../surface/tell-leg";
 import { prepareThrowaway, whenOver } from "../../surface/throwaway";
 import { translateStream } from "../../surface/translate-stream";
-import { parseKnown } from "../../validation";
 import { startAlone } from "./alone";
 import { readAsked, readChatTools } from "./asked";
 import { ChunkTeller } from "./frames";
@@ -51,10 +50,10 @@ interface ReadBody {
 }
 
 async function readRequest(c: Context<HttpEnv>, deps: HttpDeps): Promise<Result<ReadBody, HttpError>> {
-  const parsed = parseKnown(completionInput, await c.req.json());
-  if (!parsed.ok) return invalid(parsed.error);
-  const { value: body, unknown } = parsed.value;
-  noteIgnored(c, body.web_search_options ? [...unknown, "web_search_options"] : unknown);
+  const parsed = await readKnown(c, completionInput);
+  if (!parsed.ok) return parsed;
+  const body = parsed.value;
+  if (body.web_search_options) noteIgnored(c, ["web_search_options"]);
   const attempt = await readAttempt(c, deps);
   if (!attempt.ok) return attempt;
   const [messages, asked, named] = [readChatMessages(body.messages), readAsked(body), readChatTools(body)];

@@ -14,10 +14,10 @@ import { type HttpError, sendProblem } from "../../problem";
 import { modelName } from "../../schemas/model";
 import { type SessionCalls, sessionClient } from "../../session-calls";
 import { parseLegName } from "../../surface/ids";
+import { readKnown } from "../../surface/ignored";
 import { readRuns, sortRuns } from "../../surface/read-runs";
 import { openThrowaway, type Throwaway, toThrowaway } from "../../surface/throwaway";
 import { holdFiles } from "../../take-files";
-import { toFieldErrors } from "../../validation";
 import { toOpenAiError } from "../error-body";
 import { toCompactionItem } from "../items/compaction-item";
 import { readGiven } from "../items/read-given";
@@ -51,11 +51,11 @@ type Read<T> = Promise<Result<T, HttpError>>;
 const refuse = (field: string, detail: string) => err({ code: "invalid_request" as const, errors: [{ field, detail }] });
 
 export async function compact(c: Context<HttpEnv>, deps: HttpDeps): Promise<Response> {
-  const parsed = compactInput.safeParse(await c.req.json());
-  if (!parsed.success) return sendProblem(c, { code: "invalid_request", errors: toFieldErrors(parsed.error.issues) });
-  const input = await readInput(c, deps, parsed.data);
+  const body = await readKnown(c, compactInput);
+  if (!body.ok) return sendProblem(c, body.error);
+  const input = await readInput(c, deps, body.value);
   if (!input.ok) return sendProblem(c, input.error);
-  const opened = await openSession(c, deps, parsed.data);
+  const opened = await openSession(c, deps, body.value);
   if (!opened.ok) return sendProblem(c, opened.error);
   try {
     return await compactIn(c, deps, { ...input.value, session: opened.value.session });

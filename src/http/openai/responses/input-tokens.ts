@@ -14,9 +14,9 @@ import { type HttpError, sendProblem } from "../../problem";
 import { sessionClient } from "../../session-calls";
 import { ofSessionModel } from "../../session-model";
 import { type NamedLeg, parseLegName, parseSessionName } from "../../surface/ids";
+import { readKnown } from "../../surface/ignored";
 import { readRuns, sortRuns } from "../../surface/read-runs";
 import { weighAdded, weighRest } from "../../surface/weigh-input";
-import { toFieldErrors } from "../../validation";
 import { readGiven } from "../items/read-given";
 import type { ReadInput } from "../items/transcript";
 import { splitLegs } from "./leg";
@@ -45,18 +45,18 @@ type Read<T> = Result<T, HttpError>;
 const refuse = (field: string, detail: string): Read<never> => err({ code: "invalid_request", errors: [{ field, detail }] });
 
 export async function countInputTokens(c: Context<HttpEnv>, deps: HttpDeps): Promise<Response> {
-  const parsed = countInput.safeParse(await c.req.json());
-  if (!parsed.success) return sendProblem(c, { code: "invalid_request", errors: toFieldErrors(parsed.error.issues) });
-  const place = findPlace(parsed.data);
+  const parsed = await readKnown(c, countInput);
+  if (!parsed.ok) return sendProblem(c, parsed.error);
+  const place = findPlace(parsed.value);
   if (!place.ok) return sendProblem(c, place.error);
-  const input = await readInput(c, deps, parsed.data);
+  const input = await readInput(c, deps, parsed.value);
   if (!input.ok) return sendProblem(c, input.error);
-  const unknown = await findModelFault(c, deps, parsed.data.model ?? null);
+  const unknown = await findModelFault(c, deps, parsed.value.model ?? null);
   if (unknown) return sendProblem(c, unknown);
-  const named = weighNamed(parsed.data);
+  const named = weighNamed(parsed.value);
   const own = (named.system ?? 0) + (named.tools ?? 0) + named.format + weighAll(input.value);
   const rest = await weighPlace(c, deps, place.value);
-  if (!rest.ok) return sendProblem(c, toUnknownPlace(rest.error, parsed.data));
+  if (!rest.ok) return sendProblem(c, toUnknownPlace(rest.error, parsed.value));
   const before = rest.value.reduce((sum, weights) => sum + weighRest(weights, named), 0);
   return c.json({ object: "response.input_tokens", input_tokens: Math.ceil(own + before) });
 }
