@@ -107,7 +107,7 @@ describe("a request to a model whose window is not known", () => {
   it.each<[path: string, status: number, code: string]>([
     ["/v1/chat/completions", 400, "context_length_exceeded"],
     ["/v1/messages", 400, "prompt is too long"],
-    ["/v1/responses", 200, "context_length_exceeded"],
+    ["/v1/responses", 400, "context_length_exceeded"],
   ])("is sent as it is, once, and the provider's refusal is the answer: POST %s", async (path, status, code) => {
     const chat = await newChat({ window: null, maxOutput: 100, policy: { preset: "oneclaw", unknown_window: null } });
     await chat.model.script({ replies: [refusal] });
