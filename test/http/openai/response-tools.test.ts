@@ -1,6 +1,7 @@
 /** Tools of every form that a client of OpenAI's API declares, through OpenAI's own package. */
 import type OpenAI from "openai";
 import { describe, expect, it } from "vitest";
+import type { ModelSpec } from "../../../src/app/ports";
 import { calls, connect, says } from "./response-life";
 
 const MODEL = "test-model";
@@ -235,5 +236,50 @@ describe("a choice of tools", () => {
     const answer = await ask(connect(), body);
     expect(answer.status).toBe(400);
     expect(await answer.text()).toContain(detail);
+  });
+});
+
+const LARGE: ModelSpec = {
+  id: MODEL,
+  provider: "openai-compatible",
+  upstream_id: MODEL,
+  base_url: null,
+  context_window: 400_000,
+  max_output: 1_000,
+  source: "deployment",
+};
+
+describe("instructions and tools of an agent, of more than a note holds", () => {
+  const many: Tool[] = Array.from({ length: 40 }, (_, nth) => ({
+    type: "function",
+    name: `tool_${nth}`,
+    description: "说明。".repeat(400),
+    parameters: { type: "object", properties: { path: { type: "string" } } },
+    strict: false,
+  }));
+  const instructions = "Rule: look first. ".repeat(5_000);
+  const tools = [...many, CREW, PATCH];
+
+  it("are asked with whole, and calls come back in their forms, also in the legs after them", async () => {
+    const { openai, model, requests, lives } = connect({ models: { resolve: async (id) => ({ ...LARGE, id }) } });
+    model.say = (_, nth) => (nth === 1 ? calls({ call_id: "c1", name: "crew__say", arguments: '{"input":"hi"}' }) : says("Done."));
+    const body = { model: MODEL, instructions, tools };
+
+    const first = await openai.responses.create({ ...body, input: "Go." });
+    const input: Body["input"] = [{ type: "custom_tool_call_output", call_id: "c1", output: "Said." }];
+    const second = await openai.responses.create({ ...body, input, previous_response_id: first.id });
+
+    expect(first.output).toMatchObject([{ type: "custom_tool_call", namespace: "crew", name: "say", input: "hi" }]);
+    expect(first.instructions).toBe(instructions);
+    expect(second.output_text).toBe("Done.");
+    expect(requests.map(({ system, tools: offered }) => [system?.length, offered.length])).toEqual(
+      Array(2).fill([instructions.length, 43]),
+    );
+    const kept = await openai.responses.retrieve(first.id);
+    expect(kept.output).toEqual(first.output);
+    expect(kept.tools.map((tool) => ("name" in tool ? tool.name : ""))).toEqual(tools.map((tool) => ("name" in tool ? tool.name : "")));
+    // The results go on with the turn: nothing was asked otherwise.
+    expect(second.id.slice(0, 57)).toBe(first.id.slice(0, 57));
+    expect(lives.size).toBe(1);
   });
 });

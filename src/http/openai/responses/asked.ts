@@ -4,6 +4,7 @@
  */
 import { z } from "zod";
 import type { TurnSettings } from "../../../contract/turn";
+import { utf8Bytes } from "../../../lib/text-bytes";
 
 const text = z.string().nullable().default(null);
 const number = z.number().nullable().default(null);
@@ -16,6 +17,7 @@ const echoedTool = z.object({
   strict: z.boolean().nullable(),
 });
 type EchoedTool = z.infer<typeof echoedTool>;
+type AnyTool = z.infer<typeof anyTool>;
 const anyTool = z.union([echoedTool, z.looseObject({ type: z.enum(["mcp", "custom", "namespace"]) })]);
 
 /** Defaults are those of the OpenAI API. */
@@ -60,7 +62,34 @@ export const COMPACTED = '"compaction":"cmp_';
 export const listServers = ({ tools }: ResponseAsked): readonly string[] =>
   tools.flatMap((tool) => (tool.type === "mcp" && typeof tool.server_label === "string" ? [tool.server_label] : []));
 
-export const toNote = (asked: ResponseAsked): string => JSON.stringify(asked);
+/** Less than a session keeps of a note, in bytes. The names of a request come to it before it is kept. */
+const MOST_NOTE = 60_000;
+
+export const toNote = (asked: ResponseAsked): string => JSON.stringify(shortenAsked(asked));
+
+/**
+ * What is kept of a request. Agents send more instructions and definitions of tools than a note may hold: the turn has them, and the note has the
+ * forms of the tools alone.
+ */
+export function shortenAsked(asked: ResponseAsked): ResponseAsked {
+  if (utf8Bytes(JSON.stringify(asked)) <= MOST_NOTE) return asked;
+  const short = { ...asked, instructions: null, tools: asked.tools.map(toForm) };
+  if (utf8Bytes(JSON.stringify(short)) <= MOST_NOTE) return short;
+  return { ...short, tools: [], text: { format: { type: "text" } }, tool_choice: "auto" };
+}
+
+const toForm = (tool: AnyTool): AnyTool => {
+  if (tool.type === "function") return { ...tool, description: null, parameters: null };
+  const { type, name, tools, server_label } = tool;
+  const named = Array.isArray(tools) ? tools.map(toNamed) : undefined;
+  return { type, ...(name !== undefined && { name }), ...(server_label !== undefined && { server_label }), ...(named && { tools: named }) };
+};
+
+const namedTool = z.looseObject({ type: z.string(), name: z.string() });
+function toNamed(tool: unknown): unknown {
+  const read = namedTool.safeParse(tool);
+  return read.success ? { type: read.data.type, name: read.data.name } : tool;
+}
 
 /** A note of another surface, and one of the client's own, say nothing about a response. */
 export function readNote(settings: TurnSettings): ResponseAsked {

@@ -9,7 +9,7 @@ import type { TurnId } from "../../../domain/ids";
 import { ok } from "../../../lib/result";
 import type { SessionCalls } from "../../session-calls";
 import type { ReadInput } from "../items/transcript";
-import { type ResponseAsked, readNote } from "./asked";
+import { type ResponseAsked, readNote, shortenAsked } from "./asked";
 
 /** More than the results and messages of one turn of a client's loop, as a rule. What began before them is not found. */
 const READ_BACK = 200;
@@ -43,7 +43,8 @@ export async function findModel(readEnd: ReadEnd): Promise<Outcome<string>> {
 export async function asksAnew({ calls, readEnd }: Reading, after: TurnId | null, echo: ResponseAsked): Promise<boolean> {
   const turn = after ?? (await findOpenTurn(readEnd));
   const settings = turn === null ? null : await calls.repeatable((api, caller) => api.askedWith(caller, turn));
-  const toText = (asked: ResponseAsked): string => JSON.stringify({ ...asked, previous_response_id: null, added: null, compaction: null });
+  const toText = (asked: ResponseAsked): string =>
+    JSON.stringify(shortenAsked({ ...asked, previous_response_id: null, added: null, compaction: null }));
   return !settings?.ok || toText(readNote(settings.value)) !== toText(echo);
 }
 
