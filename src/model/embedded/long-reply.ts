@@ -1,4 +1,4 @@
-/** A long reply at a readable pace, for whoever tries how a stream is shown, resumed or left. Other replies come at once. */
+/** A long reply at a readable pace, for a person who tries how a stream is shown, resumed or left. Other replies come at once. */
 import { STAND_IN } from "./sentences";
 
 /** A request for one, in few words: a pasted text that holds such words is none. */

@@ -6,12 +6,10 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import type { TenantApi } from "../../../src/app/tenant-api";
-import type { SessionId } from "../../../src/domain/ids";
 import type { ToolDefinition } from "../../../src/domain/message";
-import { ok } from "../../../src/lib/result";
 import { calls, connect, says, show } from "../openai/response-life";
 import { KEY, principal } from "../support";
+import { createDirectory } from "./session-directory";
 
 const request = z.object({
   kind: z.enum(["main", "results", "helper", "title"]),
@@ -33,15 +31,9 @@ const CALLED = /"name":"(\w+)","(?:arguments|input)":/;
 const LEFT_OUT = /^(?:tools\.\d+:web_search|X-Session-Id)?$/;
 
 function open({ requests }: Fixture, clients: { readonly session_header: "create" | null }) {
-  const known = new Map<string, SessionId>();
-  const registerSession: TenantApi["registerSession"] = async ({ session, external_id = null }) => {
-    const found = external_id === null ? session : (known.get(external_id) ?? session);
-    if (external_id !== null) known.set(external_id, found);
-    return ok({ session: found, replayed: false });
-  };
-  const findExternalId: TenantApi["findExternalId"] = async (name) => ok(known.get(name) ?? null);
+  const { known, tenant } = createDirectory();
   const settings = { on_disconnect: null, chat_instructions: null, ...clients };
-  const life = connect({ principal: { ...principal(), clients: settings }, tenant: { registerSession, findExternalId } });
+  const life = connect({ principal: { ...principal(), clients: settings }, tenant });
   const main = requests.find(({ kind }) => kind === "main");
   /** `call`: the id of the call that the request answers, as the first answer named it. */
   const ask = async ({ path, headers, body, kind }: Request, call = "call_1") => {

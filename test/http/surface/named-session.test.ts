@@ -1,24 +1,10 @@
 /** A key may let its clients name sessions by ids of their own. */
 import { describe, expect, test } from "vitest";
-import type { TenantApi } from "../../../src/app/tenant-api";
-import type { SessionId } from "../../../src/domain/ids";
-import { ok } from "../../../src/lib/result";
 import { connect, says } from "../openai/response-life";
 import { KEY, makeId, principal } from "../support";
+import { createDirectory } from "./session-directory";
 
 const NAME = "ses_dd1bfdfc7ffe8dYPRzI5i4yaXI";
-
-/** A directory of sessions by their external ids. */
-function createDirectory() {
-  const known = new Map<string, SessionId>();
-  const registerSession: TenantApi["registerSession"] = async ({ session, external_id = null }) => {
-    const found = external_id === null ? session : (known.get(external_id) ?? session);
-    if (external_id !== null) known.set(external_id, found);
-    return ok({ session: found, replayed: false });
-  };
-  const findExternalId: TenantApi["findExternalId"] = async (name) => ok(known.get(name) ?? null);
-  return { known, tenant: { registerSession, findExternalId } };
-}
 
 function openWith(settings: { readonly session_header: "create" | null }) {
   const clients = { ...settings, on_disconnect: null, chat_instructions: null };
