@@ -110,7 +110,7 @@ export function readTools({ tools, tool_choice: choice }: ToolBody, errors: Fiel
     faults.push({ field: "tool_choice", detail: `a call is required, and only Anthropic runs ${forced.type}` });
   errors.push(...faults);
   // Faults of definitions are reported by their place among all.
-  if (faults.length > 0) return null;
+  if (faults.length > 0 || own.length === 0) return null;
   const checked = toolsInput.safeParse(own.map(({ tool }) => toTool(tool)));
   if (checked.success) return checked.data;
   const toPlace = (field: string): string => toTheirToolField(field).replace(/^\d+/, (index) => own[Number(index)]?.field ?? index);

@@ -6,7 +6,7 @@ import type { ConversationEnd, EndItem } from "../../app/respond-api";
 import type { Schedule } from "../../app/session-ports";
 import { ok, type Result } from "../../lib/result";
 import type { SessionCalls } from "../session-calls";
-import { toComparedText } from "../surface/new-messages";
+import { toComparedText, toPlain } from "../surface/new-messages";
 import type { StartedLeg } from "../surface/started-leg";
 import { waitForMove } from "../surface/wait-for-move";
 import { toToolUseId } from "./read-blocks";
@@ -18,8 +18,6 @@ interface Resuming {
   readonly messages: readonly CopiedBlocks[];
   readonly end: ConversationEnd;
 }
-
-const toPlain = (text: string): string => text.replace(/\s+/g, "");
 
 /** The replies behind what the client said last, and what it has of them. */
 function findTold(messages: readonly CopiedBlocks[], items: readonly EndItem[]) {

@@ -78,7 +78,8 @@ async function replaceFailed(calls: SessionCalls, failed: TurnReport, kept: Answ
 }
 
 const isUnderWay = ({ status }: TurnReport): boolean => status === "queued" || status === "generating" || status === "running_tools";
-const hasFailed = ({ status }: TurnReport): boolean => status === "failed" || status === "interrupted";
+/** A client that left may have stopped its turn by that. */
+const hasFailed = ({ status }: TurnReport): boolean => status === "failed" || status === "interrupted" || status === "stopped";
 
 const isSameQuestion = (one: TurnReport, other: TurnReport): boolean =>
   one.id === other.id || (one.message_id !== null && one.message_id === other.message_id);

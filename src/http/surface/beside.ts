@@ -5,6 +5,7 @@
  */
 import type { Context } from "hono";
 import type { ConversationEnd, EndItem } from "../../app/respond-api";
+import type { ImportedCall } from "../../app/written-message";
 import { ok, type Result } from "../../lib/result";
 import type { HttpEnv } from "../deps";
 import type { HttpError } from "../problem";
@@ -43,8 +44,9 @@ interface Copied {
   readonly role: "system" | "user" | "assistant" | "tool";
   readonly text: string;
   readonly answers?: string;
-  readonly calls: readonly { readonly call_id: string }[];
+  readonly calls: readonly CopiedCall[];
 }
+type CopiedCall = Pick<ImportedCall, "call_id" | "name" | "arguments">;
 
 interface Asking {
   readonly client: ClientWords;
@@ -71,21 +73,32 @@ export async function findBeside(calls: SessionCalls, asking: Asking, end: Conve
 }
 
 /**
- * Whether the copy and the session's end have a call in common, or a message of the user where the copy has no calls. The same words of two models
- * say nothing.
+ * Whether the copy and the session's end have a call in common, or a message of the user where one of them has no calls. The same words of two
+ * models say nothing.
  */
-function hasCommon({ messages, toCallName }: Asking, items: readonly EndItem[]): boolean {
-  const ids = new Set(messages.flatMap(({ answers = [], calls }) => [answers, calls.map(({ call_id }) => call_id)].flat()));
-  if (ids.size > 0) return items.some((item) => listNames(item, toCallName).some((name) => ids.has(name)));
+function hasCommon(asking: Asking, items: readonly EndItem[]): boolean {
+  const { messages } = asking;
+  const known = items.flatMap(({ tool_calls = [] }) => tool_calls);
+  const calls = messages.flatMap((message) => message.calls);
+  const own = new Set(calls.map(({ call_id }) => call_id));
+  /** Results of calls that the copy does not have. */
+  const answered = new Set(messages.flatMap(({ answers }) => (answers === undefined || own.has(answers) ? [] : [answers])));
+  if (known.length > 0 && calls.length + answered.size > 0) return known.some((call) => isIn(call, { calls, answered, asking }));
   const asked = new Set(messages.flatMap(({ role, text }) => (role === "user" ? [toPlain(text)] : [])));
   return items.some(({ role, content }) => role === "user" && asked.has(toPlain(toComparedText(content))));
 }
 
-/** The names that a client may have for the calls of an item. */
-function listNames({ call_id, execution_id, tool_calls = [] }: EndItem, toCallName: Asking["toCallName"]): readonly string[] {
-  const calls = [{ call_id, execution_id }, ...tool_calls];
-  return calls.flatMap((call) => [
-    ...(call.call_id === undefined ? [] : [call.call_id]),
-    ...(call.execution_id ? [toCallName(call.execution_id)] : []),
-  ]);
+interface CopiedCalls {
+  readonly calls: readonly CopiedCall[];
+  readonly answered: ReadonlySet<string>;
+  readonly asking: Asking;
+}
+
+/** A provider's own ids may repeat, so that a call of such an id has the same name and arguments, too. */
+function isIn(known: NonNullable<EndItem["tool_calls"]>[number], { calls, answered, asking }: CopiedCalls): boolean {
+  const name = asking.toCallName(known.execution_id);
+  if (answered.has(known.call_id) || (name !== "" && answered.has(name))) return true;
+  const isSame = (call: CopiedCall): boolean =>
+    call.call_id === known.call_id && call.name === known.name && call.arguments === known.arguments;
+  return calls.some((call) => (name !== "" && call.call_id === name) || isSame(call));
 }

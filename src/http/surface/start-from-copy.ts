@@ -23,7 +23,7 @@ import type { WriteMessages, WrittenAt } from "./written";
 export interface CopiedMessage extends TranscriptMessage {
   /** Where the request has it: `messages.4`. */
   readonly field: string;
-  readonly calls: readonly Pick<ImportedCall, "call_id">[];
+  readonly calls: readonly ImportedCall[];
 }
 
 interface CopyRequest<M extends CopiedMessage> {
@@ -195,7 +195,7 @@ function findLeftBehind<M extends CopiedMessage>(
   return isKnown ? undefined : turn?.id;
 }
 
-/** The session has the request already. A turn that failed is tried again; every other one has an answer, or will have one. */
+/** The session has the request already. A turn that failed or was stopped is tried again; every other one has an answer, or will have one. */
 async function answerAgain<M extends CopiedMessage>(copy: Copy<M>, end: ConversationEnd): Starting {
   const { calls, request, session, words } = copy;
   const { items, epoch } = end;
@@ -205,7 +205,7 @@ async function answerAgain<M extends CopiedMessage>(copy: Copy<M>, end: Conversa
   if (!report.ok) return report;
   const { status } = report.value;
   const place = { session, epoch, continues: false };
-  if (status === "failed" || status === "interrupted") {
+  if (status === "failed" || status === "interrupted" || status === "stopped") {
     const { asked } = request;
     // A key that is made of the request stands for the turn that failed.
     const idempotency = request.idempotency?.attempt ? null : request.idempotency;

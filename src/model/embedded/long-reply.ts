@@ -17,7 +17,8 @@ export const PACE_MS = 50;
 export function longReply(said: string): readonly string[] | null {
   if (said.length > MOST_ASKED) return null;
   const last = COUNT.exec(said)?.[1];
-  if (last !== undefined) return Array.from({ length: Math.min(Number(last), MOST_NUMBERS) }, (_, index) => `${index + 1} `);
+  if (last !== undefined && Number(last) > 0)
+    return Array.from({ length: Math.min(Number(last), MOST_NUMBERS) }, (_, index) => `${index + 1} `);
   if (!ASKS.test(said) || !LONG.test(said)) return null;
   const told = Array.from(
     { length: SENTENCES },

@@ -32,7 +32,10 @@ function toCall(tool: ToolDefinition, rest: string, said: string): NamedCall {
 
 /** Verbs that a tool's name begins with, and a person leaves out. */
 const VERBS: ReadonlySet<string> = new Set(["get", "fetch", "find", "look", "up", "lookup", "read", "show", "search", "check", "current"]);
-const WANTED = /\b(?:use|using|call|run|ask|try|with)\s+(?:the|my|your|a)?\s*([\p{L}\p{N} _-]{2,64}?)\s+(?:tool|function)\b/giu;
+const WANTED =
+  /\b(?:use|using|call|run|ask|try|with) (?:(?:the|my|your|a) )?([\p{L}\p{N}_-]+(?: [\p{L}\p{N}_-]+){0,3}?) (?:tool|function)\b/giu;
+/** A person asks in few words. A pasted text is none. */
+const MOST_WORDS = 1_000;
 
 const toWords = (name: string): readonly string[] =>
   name
@@ -43,10 +46,11 @@ const toWords = (name: string): readonly string[] =>
 
 /** "Use the weather tool for Paris" calls `get_weather`: a tool whose words are those, without the verb of its name. */
 function callsInWords(said: string, tools: readonly ToolDefinition[]): readonly NamedCall[] {
-  return [...said.matchAll(WANTED)].slice(0, MOST_CALLS).flatMap((match) => {
+  const plain = said.slice(0, MOST_WORDS).replaceAll(/\s+/g, " ");
+  return [...plain.matchAll(WANTED)].slice(0, MOST_CALLS).flatMap((match) => {
     const asked = toWords(match[1] ?? "").join(" ");
     const tool = asked === "" ? undefined : tools.find(({ name }) => toWords(name).join(" ") === asked);
-    return tool ? [toCall(tool, said.slice(match.index + match[0].length), said)] : [];
+    return tool ? [toCall(tool, plain.slice(match.index + match[0].length), plain)] : [];
   });
 }
 
@@ -67,7 +71,7 @@ function wordsFor({ parameters }: ToolDefinition, { rest, said, given }: Around)
   const properties = parameters.properties as Readonly<Record<string, { readonly type?: unknown }>> | undefined;
   const [name] = needed;
   if (needed.length !== 1 || properties?.[name]?.type !== "string") return {};
-  const found = ABOUT.exec(rest) ?? ABOUT.exec(said);
+  const found = ABOUT.exec(rest.slice(0, MOST_WORDS)) ?? ABOUT.exec(said.slice(0, MOST_WORDS));
   const value = (found?.[1] ?? found?.[2] ?? found?.[3])?.trim();
   return value ? { [name]: value } : {};
 }

@@ -170,6 +170,21 @@ describe.each(Object.entries(SURFACES))("%s", (_, surface) => {
     expect((await list()).filter((line) => line === "user: And now?")).toHaveLength(1);
   });
 
+  test("a conversation whose prompt begins otherwise each time goes on, with tools and without", async () => {
+    const { ask, list, model: said } = await open(surface);
+    said.say = (_request, nth) => (nth === 1 ? calls({ call_id: "c1" }) : says(`Answer ${nth}.`));
+    const clock = (nth: number) => `It is 10:00:0${nth}. You are a helpful clerk.`;
+    const call = surface.readCall((await ask({ system: clock(1), turns: [user("Q1?")], tools: ["look"] })).body);
+    const turns: Turn[] = [user("Q1?"), { call }, { result: call }];
+    for (let nth = 2; nth <= 4; nth++) {
+      const answer = await ask({ system: clock(nth), turns, tools: ["look"] });
+      expect([answer.status, answer.isBeside]).toEqual([200, false]);
+      turns.push(model(`Answer ${nth}.`), user(`Q${nth}?`));
+    }
+    const last = await ask({ system: clock(5), turns, tools: ["look"] });
+    expect([last.isBeside, (await list()).filter((line) => line.startsWith("user")).length]).toEqual([false, 4]);
+  });
+
   test("an agent's conversation of another role continues nothing", async () => {
     const { ask, list, model: said } = await open(surface);
     said.say = () => says("Hi there.");
@@ -219,4 +234,16 @@ describe.each(Object.entries(SURFACES))("%s", (_, surface) => {
     expect(JSON.stringify(again.body)).toContain("Done.");
     expect((await list()).filter((line) => line.startsWith("user"))).toEqual(["user: Fix it."]);
   });
+});
+
+test("a provider's ids that repeat make no helper's call the main conversation's", async () => {
+  const surface = SURFACES.responses;
+  if (!surface) throw new Error("there are Responses");
+  const { ask, list, model: said } = await open(surface);
+  said.say = ({ tools }) => (tools.length > 0 ? calls({ call_id: "call_0", arguments: '{"of":"main"}' }) : says("Done."));
+  await ask({ system: MAIN, turns: [user("Fix it.")], tools: ["look"] });
+  const before = await list();
+  said.say = () => says("Done.");
+  const helper = await ask({ system: PART, turns: [user("Part one."), { call: "call_0" }, { result: "call_0" }], tools: ["look"] });
+  expect([helper.status, helper.isBeside, await list()]).toEqual([200, true, before]);
 });

@@ -79,6 +79,18 @@ describe.each(STREAMS)("%s", (path, body) => {
   });
 });
 
+describe.each(STREAMS.filter(([path]) => path !== "/api/chat"))("the request again: %s", (path, body) => {
+  test.each([{}, { "x-stainless-retry-count": "1" }])("asks the model again after its client had left: %j", async (more) => {
+    const { ask, model, settle } = await open("stop");
+    const first = "x-stainless-retry-count" in more ? { "x-stainless-retry-count": "0" } : {};
+    await leave(await ask(path, { ...body, stream: true, store: false }, { more: first }));
+    await settle();
+    model.say = () => says("Here it is.");
+    const again = await ask(path, { ...body, stream: true, store: false }, { more });
+    expect([again.status, await again.text()]).toEqual([200, expect.stringContaining("Here it is.")]);
+  });
+});
+
 describe.each(STREAMS.filter(([path]) => path !== "/api/chat"))("a whole answer of %s", (path, body) => {
   test("the turn stops with the request", async () => {
     const { ask, readStatus, settle } = await open("stop");
@@ -92,9 +104,9 @@ describe.each(STREAMS.filter(([path]) => path !== "/api/chat"))("a whole answer 
   });
 });
 
-test("a response in the background goes on without its client", async () => {
+test.each([{ "x-session-id": "" }, {}])("a response in the background goes on without its client: %j", async (more) => {
   const { ask, readStatus, settle, release } = await open("stop");
-  await leave(await ask("/v1/responses", { input: "Hello.", background: true, stream: true }, { more: { "x-session-id": "" } }));
+  await leave(await ask("/v1/responses", { input: "Hello.", background: true, stream: true }, { more }));
   release();
   await settle();
   expect(await readStatus()).toBe("completed");

@@ -15,7 +15,7 @@ import { findTools } from "../../session-tools";
 import { refuseStream } from "../../stream-limits";
 import { setCompactedHeader } from "../../surface/applied-edits";
 import { readAttempt } from "../../surface/attempts";
-import { readClientWords } from "../../surface/beside";
+import { isAside, readClientWords } from "../../surface/beside";
 import { toLegName } from "../../surface/ids";
 import { noteIgnored, readKnown } from "../../surface/ignored";
 import { readRecordedLeg } from "../../surface/leg";
@@ -73,17 +73,17 @@ async function complete(c: Context<HttpEnv>, deps: HttpDeps): Promise<Response> 
   if (full) return sendProblem(c, full);
   const { body, request } = read.value;
   const start = (session: SessionId) => startCompletion(c, deps, { calls: sessionClient(deps, c, session), session, request });
-  const named = readMetadataSession(c, body);
+  const named = readMetadataSession(c, read.value);
   const started = named ? await startIn(c, named, start) : await startInNamed(c, deps, { model: body.model, tools: request.tools }, start);
   if (!started.ok) return refuse(c, started.error);
   return started.value ? completeInSession(c, deps, { ...read.value, ...started.value }) : completeAlone(c, deps, read.value);
 }
 
 /** Null: the body names none of ours, or the header goes before it. */
-function readMetadataSession(c: Context<HttpEnv>, { metadata }: CompletionInput): SessionId | null {
+function readMetadataSession(c: Context<HttpEnv>, { body: { metadata }, request: { tools } }: ReadBody): SessionId | null {
   const named = metadata?.session_id;
   if (named === undefined || c.req.header(SESSION_HEADER) !== undefined) return null;
-  const session = parseId("ses", named);
+  const session = isAside(readClientWords(c), tools) ? null : parseId("ses", named);
   if (!session) noteIgnored(c, ["metadata.session_id"]);
   return session;
 }

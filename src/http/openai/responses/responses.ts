@@ -82,7 +82,7 @@ async function answerInSession(c: Context<HttpEnv>, deps: HttpDeps, asked: Named
   if (!started.ok) return refuse(c, started.error);
   if (started.value === null) return null;
   if (!asked.idempotency) c.header("x-should-retry", "false");
-  return sendHeard(c, body, started.value.started);
+  return body.background ? send(c, body, started.value.started) : sendHeard(c, body, started.value.started);
 }
 
 function refuse(c: Context<HttpEnv>, error: HttpError): Response {

@@ -117,7 +117,10 @@ export function readBroughtTools({ tools, input }: ToolBody): Result<BroughtTool
       return err(toFieldErrors(read.error.issues).map(({ field, detail }) => ({ field: `input.${index}.${field}`, detail })));
     added.push(...read.data.tools.map((tool, nth): PlacedTool => ({ tool, field: `input.${index}.tools.${nth}` })));
   }
-  return ok(added.length === 0 ? own : [...(own ?? []), ...added]);
+  // A history that is sent again has the same item again.
+  const known = new Set((own ?? []).map(({ tool }) => JSON.stringify(tool)));
+  const fresh = added.filter(({ tool }) => !known.has(JSON.stringify(tool)) && known.add(JSON.stringify(tool)));
+  return ok(added.length === 0 ? own : [...(own ?? []), ...fresh]);
 }
 export type BroughtTools = readonly PlacedTool[] | null;
 
@@ -180,7 +183,9 @@ const toForm = ({ name, namespace }: { readonly name: string; readonly namespace
 /** The tools that the model sees. Null: the session's. */
 export function listOffered(brought: BroughtTools, choice: Choice): readonly OfferedTool[] | null {
   const allowed = readAllowed(choice);
-  const offered = brought?.flatMap(offerTool) ?? null;
+  const all = brought?.flatMap(offerTool) ?? null;
+  // Where nothing is left of what the request brings, it names no tools.
+  const offered = all?.length === 0 && (brought ?? []).length > 0 ? null : all;
   return allowed === null ? offered : (offered?.filter((tool) => isAllowed(allowed, tool)) ?? null);
 }
 
