@@ -7,7 +7,7 @@ import { z } from "zod";
 import { CLIENTS } from "./agents/clients.ts";
 import { installAgents, readVersion } from "./agents/install.ts";
 import { recordRequests } from "./agents/record.ts";
-import { MODES, type Mode, tryClient } from "./agents/try-client.ts";
+import { MODES, tryClient } from "./agents/try-client.ts";
 import { readCommandLine, wholeNumber } from "./support/command-line.ts";
 import { createTenant } from "./support/connection.ts";
 import { Failure, print, runScript, say } from "./support/output.ts";
@@ -16,7 +16,7 @@ import { useUntilStopped } from "./support/stop-signal.ts";
 
 const USAGE = `Usage: npm run agents -- [options] [AGENT…]
   --mode MODE     one of ${MODES.join(", ")}; absent: all of them
-  --quick         the modes session and interrupted
+  --patient       for a machine that does other work: a stop may take ten seconds
   --rounds N      tool rounds of the task (12)
   --record        writes the requests of mode session to test/fixtures/agents
   --if-reachable  succeeds where the agents cannot be installed, because there is no package registry
@@ -27,14 +27,14 @@ function readOptions() {
     usage: USAGE,
     options: {
       mode: { type: "string" },
-      quick: { type: "boolean", default: false },
+      patient: { type: "boolean", default: false },
       rounds: { type: "string", default: "12" },
       record: { type: "boolean", default: false },
       "if-reachable": { type: "boolean", default: false },
     },
     schema: z.object({
       files: z.array(z.string()),
-      quick: z.boolean(),
+      patient: z.boolean(),
       mode: z.enum(MODES, `must be one of ${MODES.join(", ")}`).optional(),
       rounds: wholeNumber(1, 100),
       record: z.boolean(),
@@ -42,8 +42,6 @@ function readOptions() {
     }),
   });
 }
-
-const QUICK: readonly Mode[] = ["session", "interrupted"];
 
 const COLUMNS = [28, 9, 12, 7, 7, 8, 7, 12] as const;
 const HEADINGS = ["client", "version", "mode", "window", "rounds", "refused", "beside", "compactions", "result"];
@@ -62,7 +60,7 @@ async function startServer() {
 }
 
 async function main(): Promise<number> {
-  const { files, mode: only, quick, rounds, record, "if-reachable": isOptional } = readOptions();
+  const { files, mode: only, patient, rounds, record, "if-reachable": isOptional } = readOptions();
   const wanted = CLIENTS.filter(({ name }) => files.length === 0 || files.some((part) => name.toLowerCase().includes(part.toLowerCase())));
   if (wanted.length === 0) throw new Failure(`No agent has such a name.\n\n${USAGE}`);
   const folder = installAgents();
@@ -70,18 +68,19 @@ async function main(): Promise<number> {
     say("The agents could not be installed: is the package registry within reach?");
     return isOptional ? 0 : 1;
   }
-  const modes = only === undefined ? (quick ? QUICK : MODES) : [only];
+  const modes = only === undefined ? MODES : [only];
   const runs = wanted.flatMap((client) => modes.map((mode) => ({ client, mode })));
   const faults: string[] = [];
   await useUntilStopped(startServer, async ({ connection, restart }) => {
-    const scene = { connection, restart, rounds, bin: join(folder, "node_modules", ".bin") };
+    const scene = { connection, restart, rounds, isPatient: patient, bin: join(folder, "node_modules", ".bin") };
     print(toRow(HEADINGS));
     for (const { client, mode } of runs) {
       const outcome = await tryClient(client, mode, scene);
       const version = readVersion(folder, client.package);
       if (record && mode === "session") recordRequests({ client: client.name, version, exchanges: outcome.exchanges });
-      const { window, rounds: done, refused, beside, compactions, fault } = outcome;
-      print(toRow([client.name, version, mode, window, done, refused, beside, compactions, fault ?? "done"]));
+      const { window, rounds: done, refused, beside, compactions, stopped, fault } = outcome;
+      const result = fault ?? (stopped === null ? "done" : `stopped in ${stopped} ms`);
+      print(toRow([client.name, version, mode, window, done, refused, beside, compactions, result]));
       if (fault !== null) faults.push(`${client.name}, ${mode}: ${fault}\n${outcome.output}`);
     }
   });

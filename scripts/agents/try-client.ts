@@ -23,6 +23,8 @@ export interface Scene {
   /** The commands of the installed agents. */
   readonly bin: string;
   readonly rounds: number;
+  /** The machine does other work, so that a stop may take longer than a second. */
+  readonly isPatient: boolean;
   /** Ends the server as a power failure would, and starts it again in the same place. */
   restart(): Promise<void>;
 }
@@ -34,6 +36,8 @@ export interface Outcome {
   /** Requests that were answered without a session. */
   readonly beside: number;
   readonly compactions: number;
+  /** Milliseconds from Ctrl-C to the end of the model's call. Null: there was none. */
+  readonly stopped: number | null;
   /** Null: all is as it should be. */
   readonly fault: string | null;
   /** The end of what the agent printed. */
@@ -51,6 +55,7 @@ const HELPER_ROUND = 4;
 const KILL_ROUND = 6;
 const MOST_MS = 90_000;
 const STOP_MS = 1_000;
+const PATIENT_STOP_MS = 10_000;
 
 export async function tryClient(client: Client, mode: Mode, scene: Scene): Promise<Outcome> {
   const window = (mode === "stateless" ? client.window : undefined) ?? WINDOWS[mode];
@@ -72,12 +77,13 @@ export async function tryClient(client: Client, mode: Mode, scene: Scene): Promi
     const conversation = mode === "stateless" ? null : `try ${task.name} ${mode}`;
     const agent = startAgent(client.prepare({ ...place, conversation }, `Please do this: ${writeTask(task)}`), { client, scene, home });
     const watched = { client, mode, model, proxy, task, window };
-    const stop = mode === "interrupted" ? await interrupt(agent, watched) : null;
+    const stopped = mode === "interrupted" ? await interrupt(agent, watched) : null;
     if (mode === "killed") await killAt(KILL_ROUND, { ...watched, agent, scene });
     await agent.ended;
     return {
       ...count(watched),
-      fault: stop ?? (mode === "interrupted" ? null : judge(watched)),
+      stopped,
+      fault: stopped === null ? judge(watched) : judgeStop(stopped, scene),
       output: agent.output().slice(-1_000),
       exchanges: proxy.exchanges,
     };
@@ -146,19 +152,20 @@ async function until(isSo: () => boolean, agent: Agent): Promise<boolean> {
   return isSo();
 }
 
-/** Null: the model stopped in time. */
-async function interrupt(agent: Agent, { model, task }: Watched): Promise<string | null> {
+/** Milliseconds. Infinite: the model was not asked. */
+async function interrupt(agent: Agent, { model, task }: Watched): Promise<number> {
   const isTalking = (): boolean => (model.progress.get(task.name)?.lastPiece ?? 0) > 0;
-  if (!(await until(isTalking, agent))) return "the model was not asked";
+  if (!(await until(isTalking, agent))) return Number.POSITIVE_INFINITY;
   signal(agent.process, "SIGINT");
   const at = Date.now();
   const talking = model.standIn.log.findLast(({ kind, status }) => kind === "turn" && status === 200);
-  const isStopped = (): boolean => talking?.aborted === true;
   // The agent itself may be gone before the model hears of it.
-  while (!isStopped() && Date.now() - at < 10 * STOP_MS) await delay(POLL);
-  const took = Date.now() - at;
-  return took <= STOP_MS ? null : `the model talked for ${took} ms after Ctrl-C`;
+  while (talking?.aborted !== true && Date.now() - at < PATIENT_STOP_MS) await delay(POLL);
+  return Date.now() - at;
 }
+
+const judgeStop = (took: number, { isPatient }: Scene): string | null =>
+  took < (isPatient ? PATIENT_STOP_MS : STOP_MS) ? null : `the model talked for ${took} ms after Ctrl-C`;
 
 interface Killing extends Watched {
   readonly agent: Agent;
@@ -176,7 +183,7 @@ function countCompactions({ model, task }: Watched): number {
   return sizes.filter(({ prompt_tokens }, index) => prompt_tokens < 0.8 * (sizes[index - 1]?.prompt_tokens ?? 0)).length;
 }
 
-function count(watched: Watched): Omit<Outcome, "fault" | "output" | "exchanges"> {
+function count(watched: Watched): Omit<Outcome, "stopped" | "fault" | "output" | "exchanges"> {
   const { proxy, model, task, window } = watched;
   const asked = proxy.exchanges.filter(({ method }) => method === "POST");
   return {

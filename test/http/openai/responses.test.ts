@@ -1,4 +1,6 @@
 /** Responses through OpenAI's own package, against the app and sessions in this process. */
+import { createOpenAI } from "@ai-sdk/openai";
+import { generateText } from "ai";
 import OpenAI from "openai";
 import OpenAI5 from "openai-v5";
 import OpenAI6 from "openai-v6";
@@ -142,7 +144,7 @@ describe("a response", () => {
   );
 
   it("says why it is incomplete, or failed, and a refused request is not sent again", async () => {
-    const { openai, model } = connect();
+    const { openai, model, options, requests } = connect();
     model.say = () => [
       { type: "text", text: "In" },
       { type: "finish", finish: "length", usage: null },
@@ -162,6 +164,12 @@ describe("a response", () => {
     expect(failed.headers?.get("x-should-retry")).toBe("false");
     const kept = await openai.responses.retrieve(failed.headers?.get("x-response-id") ?? "");
     expect(kept).toMatchObject({ status: "failed", error: { code: "insufficient_quota" }, output: [], completed_at: null });
+
+    const { responses } = createOpenAI({ ...options, fetch: options.fetch as typeof fetch });
+    const asked = generateText({ model: responses(MODEL), prompt: "Weather?", maxRetries: 2 });
+    const count = requests.length;
+    await expect(asked).rejects.toMatchObject({ message: expect.stringContaining("quota"), isRetryable: false });
+    expect(requests.length - count).toBe(1);
 
     const stream = await openai.responses.create({ model: MODEL, input: "Weather?", stream: true }).asResponse();
     const events = readEvents(await stream.text());

@@ -25,6 +25,8 @@ import { toErrorAnswer } from "./resource";
 import type { ResponseAsking, StartedResponse } from "./start-response";
 import { createResponseTranslator } from "./translator";
 
+/** By the `user-agent` of its packages, of every version. */
+const AI_SDK = /\bai-sdk[/-]/;
 const PATH = "/v1/responses";
 /** Names the stored response of an answer that is an error, so that it can be read and deleted. */
 const RESPONSE_HEADER = "X-Response-Id";
@@ -97,6 +99,8 @@ async function sendWhole(c: Context<HttpEnv>, started: StartedResponse): Promise
     const { error } = whole.value;
     if (error) {
       const { status, body } = toErrorAnswer(error);
+      // The AI SDK sends each request again that is answered by such a status, and reads the error of a resource.
+      if (AI_SDK.test(c.req.header("user-agent") ?? "")) return c.json({ ...whole.value, ...body });
       if (whole.value.store) {
         // The turn is over, and its session keeps the failure. Only the client knows whether to ask again.
         c.header("x-should-retry", "false");
