@@ -4,7 +4,6 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, request a
 import type { AddressInfo } from "node:net";
 
 export interface Exchange {
-  readonly at: number;
   readonly method: string;
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
@@ -12,8 +11,6 @@ export interface Exchange {
   /** 0 until the answer begins, and where the backend was not there. */
   status: number;
   answerHeaders: IncomingHttpHeaders;
-  /** What has arrived of the answer. */
-  answer: string;
 }
 
 export interface WatchingProxy {
@@ -44,8 +41,8 @@ async function pass(target: string, request: IncomingMessage, response: ServerRe
   for await (const piece of request) pieces.push(piece);
   const body = Buffer.concat(pieces);
   const { method = "GET", url: path = "/", headers } = request;
-  const kept = { at: Date.now(), method, path, headers, body: body.toString("utf8") };
-  const exchange: Exchange = { ...kept, status: 0, answerHeaders: {}, answer: "" };
+  const kept = { method, path, headers, body: body.toString("utf8") };
+  const exchange: Exchange = { ...kept, status: 0, answerHeaders: {} };
   exchanges.push(exchange);
   const { host: _host, ...passed } = headers;
   const asked = openRequest(`${target}${path}`, { method, headers: { ...passed, "accept-encoding": "identity" } });
@@ -57,9 +54,6 @@ async function pass(target: string, request: IncomingMessage, response: ServerRe
   exchange.answerHeaders = answer.headers;
   response.writeHead(exchange.status, answer.headers);
   response.flushHeaders();
-  for await (const piece of answer) {
-    exchange.answer += piece.toString("utf8");
-    response.write(piece);
-  }
+  for await (const piece of answer) response.write(piece);
   response.end();
 }

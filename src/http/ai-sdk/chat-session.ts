@@ -9,6 +9,7 @@ import { findByExternalId, putSession } from "../create-session";
 import type { HttpDeps, HttpEnv } from "../deps";
 import type { HttpError } from "../problem";
 import { sessionClient } from "../session-calls";
+import { isGone } from "../surface/named-session";
 
 type Found = Promise<Result<SessionDescription, HttpError>>;
 
@@ -47,8 +48,6 @@ export async function openChat(deps: HttpDeps, c: Context<HttpEnv>, id: string):
   const put = await putSession(deps, c, { external_id: id });
   return put.ok ? ok(put.value.session.id) : put;
 }
-
-export const isGone = ({ code }: HttpError): boolean => code === "session_not_found" || code === "session_erased";
 
 /** Null for a chat that has no session yet, and for one that is not the caller's: a page looks for both before it writes. */
 export async function findChatIfAny(

@@ -11,7 +11,7 @@ import { err, ok, type Result } from "../../lib/result";
 import { readPrincipal } from "../auth";
 import type { HttpEnv } from "../deps";
 import type { RequestError } from "../problem";
-import { parametersWith, toolDescription, toolName } from "../schemas/tool";
+import { NO_PARAMETERS, parametersWith, toolDescription, toolName } from "../schemas/tool";
 import { noteIgnored } from "../surface/ignored";
 import { toFieldErrors } from "../validation";
 
@@ -25,8 +25,6 @@ export interface Instructions {
 /** True for a field that asks for nothing, as some clients send it. */
 const isEmpty = (value: unknown): boolean =>
   value === undefined || value === null || value === "" || (typeof value === "object" && Object.keys(value).length === 0);
-
-const NO_PARAMETERS = { type: "object", properties: {} };
 
 /** Tools by their names, as the AI SDK has them, with a JSON schema each. */
 const pageTools = z

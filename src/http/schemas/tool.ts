@@ -29,6 +29,9 @@ export const parametersWith = (findFault: (schema: Readonly<Record<string, unkno
     .readonly()
     .openapi({ description: `A JSON Schema of type object, of at most ${MAX_TOOL_SCHEMA} characters, without circles of references` });
 
+/** The parameters of a tool that a client of another vendor's API declares without any. */
+export const NO_PARAMETERS = { type: "object", properties: {} };
+
 const clientTool = z
   .strictObject({
     type: z.literal("client").optional().openapi({ description: "The client runs it, and gives its results back" }),

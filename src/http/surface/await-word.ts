@@ -6,7 +6,7 @@ import { createParser } from "eventsource-parser";
 import type { Schedule } from "../../app/session-ports";
 import type { StreamFrame } from "../../contract/frame";
 
-/** After that the answer begins, so that what stands between does not take the connection for dead. */
+/** After this time the answer begins, so that no proxy takes the connection for dead. */
 const MOST_WAIT_MS = 10_000;
 
 /** Frames that come before the model's words. */

@@ -89,7 +89,7 @@ function readNamed(c: Context<HttpEnv>, tools: Asked["tools"]): Named | null {
   return null;
 }
 
-const isGone = ({ code }: HttpError): boolean => code === "session_not_found" || code === "session_erased";
+export const isGone = ({ code }: HttpError): boolean => code === "session_not_found" || code === "session_erased";
 
 /** The session may never have been opened. */
 const findByName = (c: Context<HttpEnv>, deps: HttpDeps, name: string): Promise<Result<SessionId | null, HttpError>> =>

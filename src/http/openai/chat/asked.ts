@@ -4,7 +4,7 @@ import type { GenerationChoice, GenerationField } from "../../../context/generat
 import type { FieldError } from "../../../contract/problem";
 import { err, ok, type Result } from "../../../lib/result";
 import { generationInput } from "../../schemas/generation";
-import { type ToolInput, toolsInput } from "../../schemas/tool";
+import { NO_PARAMETERS, type ToolInput, toolsInput } from "../../schemas/tool";
 import { toFieldErrors } from "../../validation";
 import type { CompletionInput, CompletionTool } from "./input";
 
@@ -66,8 +66,6 @@ export function readAsked(body: CompletionInput): Result<TurnInput, readonly Fie
   if (checked.success) return ok({ model: body.model, generation, note: null });
   return err(toFieldErrors(checked.error.issues).map(({ field, detail }) => ({ field: toChatField(`generation.${field}`), detail })));
 }
-
-const NO_PARAMETERS = { type: "object", properties: {} };
 
 function toTool({ function: { name, description, parameters } }: CompletionTool): unknown {
   return { name, ...(description && { description }), parameters: parameters ?? NO_PARAMETERS };

@@ -80,10 +80,10 @@ async function complete(c: Context<HttpEnv>, deps: HttpDeps): Promise<Response> 
 }
 
 /** Null: the body names none of ours, or the header goes before it. */
-function readMetadataSession(c: Context<HttpEnv>, { body: { metadata }, request: { tools } }: ReadBody): SessionId | null {
+function readMetadataSession(c: Context<HttpEnv>, { body: { metadata }, request: { tools, client } }: ReadBody): SessionId | null {
   const named = metadata?.session_id;
   if (named === undefined || c.req.header(SESSION_HEADER) !== undefined) return null;
-  const session = isAside(readClientWords(c), tools) ? null : parseId("ses", named);
+  const session = isAside(client, tools) ? null : parseId("ses", named);
   if (!session) noteIgnored(c, ["metadata.session_id"]);
   return session;
 }

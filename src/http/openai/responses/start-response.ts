@@ -268,7 +268,7 @@ export async function beginLeg({ session, sealed, ...started }: Beginning, turn:
 
 interface TurnPlace {
   readonly turn: TurnId;
-  /** Of what the leg answers. Null or 0: the leg is the turn's first. */
+  /** The position of the result that the leg answers. Null or 0: the leg is the turn's first. */
   readonly position: number | null;
 }
 

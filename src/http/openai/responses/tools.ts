@@ -5,7 +5,7 @@
 import { z } from "@hono/zod-openapi";
 import type { FieldError } from "../../../contract/problem";
 import { err, ok, type Result } from "../../../lib/result";
-import { type ToolInput, toolDescription, toolName } from "../../schemas/tool";
+import { NO_PARAMETERS, type ToolInput, toolDescription, toolName } from "../../schemas/tool";
 import { toFieldErrors } from "../../validation";
 import { type CallForm, type CallForms, describeTextTool, textFormat, toFunctionName } from "../items/call-forms";
 import type { ResponseAsked } from "./asked";
@@ -137,8 +137,6 @@ interface OfferedTool {
   readonly field: string;
   readonly form: CallForm | null;
 }
-
-const NO_PARAMETERS = { type: "object", properties: {} };
 
 function offerOwn(tool: OwnTool, namespace: string | null, field: string): OfferedTool {
   const form: CallForm = { type: tool.type, name: tool.name, namespace };
