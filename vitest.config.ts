@@ -31,7 +31,7 @@ const plugins = [
     // Over what Wrangler reads from `[vars]`, `.dev.vars` and `.env`.
     miniflare: {
       bindings: { ...TEST_VARIABLES, MIGRATIONS: migrations },
-      ratelimits: { TEST_FLOODS: { namespace_id: "1001", simple: { limit: 5, period: 60 } } },
+      ratelimits: { TEST_FLOODS: { namespace_id: "1002", simple: { limit: 5, period: 60 } } },
       // Two more databases. They have no tables, so no tenant is placed there, unless a test applies the migrations.
       d1Databases: { DB_2: "longhand-2", DB_3: "longhand-3" },
     },

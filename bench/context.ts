@@ -2,7 +2,7 @@
  * Planning and building the view, by the number of messages in the view and by the number of messages before the last
  * compaction. Pure functions in this process, on a state in memory.
  */
-import { type ModelLimits, measureNext } from "../src/context/budget.ts";
+import { type ModelLimits, toSizing } from "../src/context/budget.ts";
 import { stateAfter } from "../src/context/epoch-change.ts";
 import { planGuard } from "../src/context/guard.ts";
 import { estimateParts } from "../src/context/item-tokens.ts";
@@ -29,7 +29,7 @@ const TRUNCATION_GOAL = 10_000;
 /** A turn's planning around a model call: the limit, the size, the cost of re-reading, and whether to compact. */
 const planTurn = (input: PlanInput): unknown[] => [
   planGuard(input),
-  measureNext(input.state, input.limits.model),
+  toSizing(input).next(),
   toCallCacheReadCost(input),
   planCompaction(input),
 ];
@@ -37,7 +37,7 @@ const planTurn = (input: PlanInput): unknown[] => [
 const toInput = ({ state }: Conversation, policy: string): PlanInput => ({
   state,
   // A window into which everything fits, so that nothing is compacted, as in nearly every turn.
-  limits: { model: "bench", window: 100_000_000, maxOutput: 4_096, prices: null },
+  limits: { model: { id: "bench", provider: "unknown" }, window: 100_000_000, maxOutput: 4_096, prices: null },
   policy: toPolicy(policy),
   trigger: "threshold",
   now: state.anchor?.at ?? 0,

@@ -85,7 +85,7 @@ function evaluate(pages: readonly EvaluatedPage[], { window, messages }: { reado
     session: id("ses", 1),
     current: named("balanced"),
     proposed: named("economy"),
-    limits: { model: "bench", window, maxOutput: 4_096, prices: null },
+    limits: { model: { id: "bench", provider: "unknown" }, window, maxOutput: 4_096, prices: null },
     messages,
     last: MESSAGES,
     summaries: new RecordedSummaries(),

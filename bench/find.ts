@@ -6,7 +6,7 @@ import { ROOT } from "../scripts/support/paths.ts";
 import { createRandom, type Random } from "../scripts/support/random.ts";
 import type { SessionFilter, SessionListInput } from "../src/app/read-api.ts";
 import { toSessionTerms } from "../src/context/recall/session-terms.ts";
-import { type IdPrefix, parseId } from "../src/domain/ids.ts";
+import { type IdPrefix, parseId, type TenantId } from "../src/domain/ids.ts";
 import { createSessionList } from "../src/read-model/queries.ts";
 import { createSessionSearch } from "../src/read-model/session-search.ts";
 import { ALL_SESSIONS } from "../test/read-model/builders.ts";
@@ -18,20 +18,25 @@ const MESSAGES = 2;
 const WORDS_A_TEXT = 12;
 const VOCABULARY = 20_000;
 /** Sessions of each person, and sessions for each of which one has the rare entry of metadata. */
-const OF_PERSON = 20;
+export const OF_PERSON = 20;
 const RARE = 1_000;
 const QUERIES = 60;
 const WARM_UP = 5;
 /** The goals of the 95th percentile in milliseconds. */
 const GOAL = { list: 50, search: 250 } as const;
-const START = 1_700_000_000_000;
+export const START = 1_700_000_000_000;
 
-function makeId<P extends IdPrefix>(prefix: P, number: number) {
+export function makeId<P extends IdPrefix>(prefix: P, number: number) {
   const id = parseId(prefix, `${prefix}_${String(number).padStart(26, "0")}`);
   if (!id) throw new Error(`${number} makes no id`);
   return id;
 }
 const TENANT = makeId("ten", 1);
+
+interface Filling {
+  readonly tenant: TenantId;
+  readonly sessions: number;
+}
 
 /** A few words are in most texts and most are rare, as in any language. */
 const word = (random: Random): string => `w${Math.floor((random.between(1, 1_000) / 1_000) ** 4 * VOCABULARY).toString(36)}ing`;
@@ -74,17 +79,17 @@ const INDEX = `INSERT INTO search_index (rowid, terms) SELECT t.id, t.terms FROM
   WHERE t.id IN (SELECT id FROM search_rows WHERE tenant_id = ?1 AND session_id BETWEEN ?2 AND ?3)`;
 
 /** Returns microseconds for each text that was indexed. */
-async function fill(db: D1Database): Promise<number> {
+export async function fillSessions(db: D1Database, { tenant, sessions }: Filling): Promise<number> {
   const random = createRandom(1);
   let indexing = 0;
-  for (let from = 1; from <= SESSIONS; from += AT_ONCE) {
+  for (let from = 1; from <= sessions; from += AT_ONCE) {
     const built = Array.from({ length: AT_ONCE }, (_, index) => buildSession(from + index, random));
-    await db.batch(INSERTS.map(([sql, toRows]) => db.prepare(sql).bind(TENANT, JSON.stringify(built.flatMap(toRows)))));
+    await db.batch(INSERTS.map(([sql, toRows]) => db.prepare(sql).bind(tenant, JSON.stringify(built.flatMap(toRows)))));
     const startedAt = performance.now();
-    await db.batch([db.prepare(INDEX).bind(TENANT, makeId("ses", from), makeId("ses", from + AT_ONCE - 1))]);
+    await db.batch([db.prepare(INDEX).bind(tenant, makeId("ses", from), makeId("ses", from + AT_ONCE - 1))]);
     indexing += performance.now() - startedAt;
   }
-  return (indexing * 1_000) / (SESSIONS * (MESSAGES + 1));
+  return (indexing * 1_000) / (sessions * (MESSAGES + 1));
 }
 
 async function timeQueries(name: string, goal: number, run: (random: Random) => Promise<{ readonly ok: boolean }>): Promise<Figure[]> {
@@ -152,7 +157,7 @@ export async function benchFind(): Promise<BenchResult> {
       const statements = readFileSync(join(folder, file), "utf8").replaceAll(/--.*$/gm, "").split(";");
       await db.batch(statements.filter((sql) => sql.trim() !== "").map((sql) => db.prepare(sql)));
     }
-    const each = await fill(db);
+    const each = await fillSessions(db, { tenant: TENANT, sessions: SESSIONS });
     return {
       title: `The list of ${SESSIONS} sessions and their search, in D1`,
       notes: [

@@ -21,9 +21,11 @@ import { benchMemory } from "./memory.ts";
 import { benchMicro } from "./micro.ts";
 import { benchPast } from "./past.ts";
 import { benchRecall } from "./recall.ts";
+import { benchResident } from "./resident.ts";
+import { benchScale } from "./scale.ts";
 import { benchStream } from "./stream.ts";
 import { type BenchResult, formatResult, toJson } from "./support/report.ts";
-import { createRig, type Rig } from "./support/rig.ts";
+import { COUNTED, createRig, type Rig } from "./support/rig.ts";
 import { benchSurfaces } from "./surfaces.ts";
 import { benchTurn } from "./turn.ts";
 import { benchWake } from "./wake.ts";
@@ -42,16 +44,18 @@ const BENCHES: Readonly<Record<string, (rig: Rig) => BenchResult | Promise<Bench
   import: benchImport,
   batch: benchBatch,
   memory: benchMemory,
+  resident: benchResident,
   past: benchPast,
   evaluate: benchEvaluate,
   surfaces: benchSurfaces,
   limits: benchLimits,
   webhooks: benchWebhooks,
+  scale: benchScale,
 };
 
 const USAGE = `Usage: npm run bench -- [NAME …] [--json]
        npm run bench -- --against DIR [--json]
-  NAME    only these: ${Object.keys(BENCHES).join(", ")}
+  NAME    only these: ${Object.keys(BENCHES).join(", ")}; BENCH_SESSIONS=5000 makes scale small
   --against DIR  only a turn, beside another checkout in DIR, which has its packages installed
   --json  figures as JSON, samples included`;
 
@@ -69,7 +73,7 @@ async function runBench(name: string): Promise<BenchResult> {
   if (!bench) throw new Failure(`No benchmark is called ${name}`);
   say(`${name} …`);
   return useUntilStopped(
-    () => createRig(),
+    () => (bench === benchScale ? createRig([COUNTED]) : createRig()),
     async (rig) => bench(rig),
   );
 }

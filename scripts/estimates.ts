@@ -1,7 +1,7 @@
 /**
  * `npm run estimates`: measures the error of the token estimator against a true tokenizer. Conversations are played
  * call by call through the real commands, events and state. The tokenizer's count is reported as usage, and each next
- * request is compared with the estimate of `measureNext`. docs/estimates.md contains the table and explains it.
+ * request is compared with the estimate of `Sizing.next`. docs/estimates.md contains the table and explains it.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";

@@ -7,8 +7,9 @@ import { join, resolve } from "node:path";
 import { DEFAULT_POLICY, POLICY_NAMES } from "../src/context/presets";
 import { readColumns, repeated } from "./lab/column.ts";
 import { PRICE_VARIANTS, VARIANTS } from "./lab/conditions.ts";
+import { filler } from "./lab/engine/filler";
 import { runColumn } from "./lab/engine/run-column";
-import { type Options, type Setup, toSetup, USUAL } from "./lab/engine/setup";
+import { type Conditions, type Options, type Setup, toSetup, USUAL } from "./lab/engine/setup";
 import type { Column } from "./lab/engine/steps";
 import { toPage } from "./lab/html/page.ts";
 import { type Given, readOptions } from "./lab/options.ts";
@@ -100,8 +101,7 @@ async function main(): Promise<number> {
   mkdirSync(out, { recursive: true });
   for (const report of reports) writeFileSync(join(out, `${report.column.name.replaceAll(/\W+/g, "-")}.svg`), drawColumn(report));
   print(given.json ? JSON.stringify(reports.map(toJson)) : reports.map(formatColumn).join("\n\n"));
-  if (given.prices || given.cold) for (const report of reports) say(formatOrder(`${report.column.name}, cheapest first`, report));
-  if (given.recall) for (const report of reports) say(costOfRecall(report, toOptions(given)));
+  sayFurther(given, { reports, conditions: asked.conditions });
   if (given.html) writeFileSync(fromCaller(given.html), toPage(reports, compareVariants(columns, asked)));
   const page = given.html ? `; the page is ${fromCaller(given.html)}` : "";
   say(`${((performance.now() - startedAt) / 1_000).toFixed(1)} s; pictures in ${out}${page}`);
@@ -110,6 +110,16 @@ async function main(): Promise<number> {
     : [];
   for (const complaint of complaints) say(`FAILED: ${complaint}`);
   return complaints.length > 0 ? 1 : 0;
+}
+
+/** Says what the tables do not have. */
+function sayFurther(
+  given: Given,
+  { reports, conditions }: { readonly reports: readonly ColumnReport[] } & Pick<Asked, "conditions">,
+): void {
+  if (given.prices || given.cold) for (const report of reports) say(formatOrder(`${report.column.name}, cheapest first`, report));
+  if (given.recall) for (const report of reports) say(costOfRecall(report, toOptions(given)));
+  if (!given.check) for (const { column } of reports) say(savingOfSharedPrefix(column, conditions));
 }
 
 /** Runs the same columns under each of the other prices and cold caches. */
@@ -127,6 +137,27 @@ function costOfRecall({ column, unlimited }: ColumnReport, options: Options): st
   });
   return `${column.name}: ${DEFAULT_POLICY} costs ${offered} with memory_query offered, ${without} without`;
 }
+
+const SESSIONS = 1_000;
+const SYSTEM_TOKENS = 4_000;
+
+/**
+ * What it saves that nothing of one session stands in front of its conversation, under the default policy with `memory_query`: all sessions but
+ * the first find their system prompt and tools in the provider's cache, before and after the first change of the view.
+ */
+function savingOfSharedPrefix(column: Column, conditions: Conditions): string {
+  const played = { ...column, system: filler(SYSTEM_TOKENS, "system") };
+  const [first = 0, later = 0] = ([{}, { sharedPrefix: true }] as const).map((by) => {
+    const setup = toSetup(DEFAULT_POLICY, { ...conditions, guard: true, eachCall: false, countsChain: false, recall: true, ...by });
+    return runColumn(played, setup, trueTokens).cost;
+  });
+  const [alone, shared] = [SESSIONS * first, first + (SESSIONS - 1) * later];
+  const saved = `${millions(alone - shared)} of ${millions(alone)} million input tokens (${((100 * (alone - shared)) / alone).toFixed(1)} %)`;
+  return `${column.name}: ${formatCount(SESSIONS)} sessions with a system prompt of ${formatCount(SYSTEM_TOKENS)} tokens: a shared prefix saves ${saved}`;
+}
+
+const formatCount = (count: number): string => count.toLocaleString("en-US");
+const millions = (tokens: number): string => (tokens / 1_000_000).toFixed(1);
 
 const toJson = ({ column, unlimited, rows, bounds }: ColumnReport) => ({
   column: column.name,

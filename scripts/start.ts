@@ -8,17 +8,21 @@ import { z } from "zod";
 import type { Connection } from "./support/api-client.ts";
 import { readCommandLine } from "./support/command-line.ts";
 import { ensureDevelopmentKey, readConnection, writeConnection } from "./support/connection.ts";
+import { describeLittleRoom, explainFullDisk, explainReadOnly } from "./support/disk-room.ts";
 import { type LocalServer, type LocalServerOptions, readTail, spawnLocalServer, waitUntilReady } from "./support/local-server.ts";
 import { applyMigrations } from "./support/migrations.ts";
 import { Failure, print, runScript, say } from "./support/output.ts";
 import { CONNECTION, LONGHAND, ROOT, SECRETS, SERVER_LOCK, SERVER_LOG, STATE } from "./support/paths.ts";
-import { HOST, portError } from "./support/port.ts";
+import { findFreeBeside, HOST, portError } from "./support/port.ts";
 import { ensureSecrets, readAdminKey } from "./support/secrets.ts";
 import { takeServerLock } from "./support/server-lock.ts";
 import { type Loss, RESTARTS, RestartBudget, untilLost } from "./support/server-watch.ts";
 import { stopRequested } from "./support/stop-signal.ts";
 
 const DEFAULT_PORT = "8787";
+
+const LOST_DATABASE =
+  "The database of the lists was missing and is made anew, without rows. Conversations are not affected; npm run rebuild -- --tenant ID brings a tenant's rows back.";
 
 const USAGE = `Usage: npm start
   PORT=9000 npm start   another port (${DEFAULT_PORT})
@@ -33,7 +37,7 @@ function parsePort(text: string): number {
 async function requireFree(port: number): Promise<void> {
   const code = await portError(port);
   if (code === null) return;
-  const other = port < 65_535 ? port + 1 : port - 1;
+  const other = await findFreeBeside(port);
   const why = code === "EADDRINUSE" ? "is busy" : `cannot be used (${code})`;
   throw new Failure(`Port ${port} ${why}; choose another: PORT=${other} npm start`);
 }
@@ -104,8 +108,11 @@ async function run(port: number): Promise<number> {
   await requireFree(port);
   mkdirSync(LONGHAND, { recursive: true });
   ensureSecrets(SECRETS);
+  const littleRoom = describeLittleRoom(ROOT);
+  if (littleRoom !== null) say(littleRoom);
   say("Starting Longhand …");
-  await applyMigrations(STATE);
+  const { isLost } = await applyMigrations(STATE);
+  if (isLost) say(LOST_DATABASE);
   return keepRunning({ port, state: STATE, secrets: SECRETS, log: SERVER_LOG }, stop);
 }
 
@@ -123,9 +130,15 @@ async function main(): Promise<number> {
   }
   try {
     return await run(port);
+  } catch (error) {
+    throw explainFullDisk(error, ROOT);
   } finally {
     lock.release();
   }
 }
 
-await runScript(main);
+await runScript(() =>
+  main().catch((error: unknown) => {
+    throw explainReadOnly(error, ROOT);
+  }),
+);

@@ -8,7 +8,7 @@ import type { Principal } from "./app/principal";
 import { buildChannels } from "./channel-wiring";
 import type { McpServer } from "./contract/registered-tool";
 import { generateAdminKey, isAdminKeyShaped, isGenuineAdminKey } from "./deployment/admin-key";
-import { parseId, type TenantId } from "./domain/ids";
+import type { TenantId } from "./domain/ids";
 import { type Config, type Env, parseConfig, readDeadLetterQueue, readPeppers } from "./env";
 import { createExportSigner, createFileSigner } from "./files/signed-url";
 import { createApp } from "./http/app";
@@ -38,7 +38,6 @@ import { createCredentialSealer } from "./tenant/credentials/credential-sealer";
 import { signAccessToken, verifyAccessToken } from "./tenant/keys/access-token";
 import { generateApiKey, isGenuine, parseApiKey } from "./tenant/keys/api-key";
 import { createKeyCache, KEY_CACHE_TTL_MS } from "./tenant/look-ups/key-cache";
-import { createLookUpCache } from "./tenant/look-ups/look-up-cache";
 import { createTokenEnds } from "./tenant/look-ups/token-ends";
 import { buildDeploymentModels } from "./tenant/settings/registry";
 import { noteChange, readGeneration } from "./tenant/shared/changes";
@@ -53,13 +52,13 @@ import {
   credentialsFor,
   deploymentStub,
   isSuspended,
+  knowledgeFor,
   limitsFor,
   openCredentialFor,
   perEnv,
   ratesFor,
   sessionStub,
   slotsFor,
-  standingsFor,
   suggestLimitTo,
   takeModelCall,
   tenantStub,
@@ -74,11 +73,9 @@ export { TenantObject } from "./tenant/tenant-object";
 const CACHED_KEYS = 10_000;
 /** More than there can be valid ones (`deployment/admin-keys`). */
 const CACHED_ADMIN_KEYS = 200;
-/** Tenants whose allowed origins an isolate caches. A list is up to 30 KB, and mostly one line. */
-const CACHED_ORIGINS = 1_000;
 
 /** The isolate's cache of key look-ups. */
-const keyTimes = { ttlMs: KEY_CACHE_TTL_MS, now: Date.now, readGeneration, background: waitUntil };
+const keyTimes = { ttlMs: KEY_CACHE_TTL_MS, now: Date.now, readGeneration, background: waitUntil, schedule: startTimer };
 const keys = createKeyCache<Principal>({ ...keyTimes, max: CACHED_KEYS });
 const adminKeys = createKeyCache<AdminPrincipal>({ ...keyTimes, max: CACHED_ADMIN_KEYS });
 const apps = new WeakMap<Env, ReturnType<typeof createApp>>();
@@ -89,7 +86,7 @@ const tokenEndsFor = perEnv((env) => {
     const ended = await tenantStub(env, tenant).endUserEnded(endUser);
     return ended.ok ? ended.value : Number.POSITIVE_INFINITY;
   };
-  return createTokenEnds({ ask, now: Date.now, readGeneration, max: CACHED_KEYS, background: waitUntil });
+  return createTokenEnds({ ask, now: Date.now, readGeneration, max: CACHED_KEYS, background: waitUntil, schedule: startTimer });
 });
 
 async function authenticate(env: Env, config: Config, key: string): Promise<Principal | null> {
@@ -99,7 +96,7 @@ async function authenticate(env: Env, config: Config, key: string): Promise<Prin
   if (!parts) {
     const verify = (pepper: string) => verifyAccessToken(key, { env: config.ENVIRONMENT, pepper, now });
     const holder = await tokenEndsFor(env)(await openUnder(peppers, now, verify));
-    const standing = holder && (await standingsFor(env)(holder.tenant));
+    const standing = holder && (await knowledgeFor(env).standing(holder.tenant));
     return holder && standing && { ...holder, ...(standing.status !== "active" && { suspended: true as const }) };
   }
   const { tenant } = parts;
@@ -131,22 +128,6 @@ async function authenticateAdmin(env: Env, config: Config, key: string): Promise
 }
 
 const tokenIssuer = ({ ENVIRONMENT, KEY_PEPPER }: Config) => ({ env: ENVIRONMENT, pepper: KEY_PEPPER, now: Date.now() });
-
-/** Reads from the isolate's cache, or the tenant's object: a page's request is checked against it. */
-function buildAllowedOrigins(env: Env): HttpDeps["allowedOrigins"] {
-  const lookUp = createLookUpCache<readonly string[]>({
-    ask: async (name) => {
-      const tenant = parseId("ten", name);
-      const settings = tenant && (await tenantStub(env, tenant).settings());
-      return settings?.ok ? settings.value.allowed_origins : null;
-    },
-    now: Date.now,
-    generation: readGeneration,
-    max: CACHED_ORIGINS,
-    background: waitUntil,
-  });
-  return async (tenant) => (await lookUp(tenant)) ?? [];
-}
 
 /** Asks an MCP server for its tools, while the tenant's client waits for the answer. */
 async function listServerTools(env: Env, { tenant, server }: { tenant: TenantId; server: McpServer }) {
@@ -190,7 +171,10 @@ function buildDeps(env: Env): HttpDeps {
     findKey: (tenant, hash) => findKey(env, tenant, hash),
     openSocket: (request, holder) => env.RESPONSE_SOCKETS.get(env.RESPONSE_SOCKETS.newUniqueId()).fetch(toSocketRequest(request, holder)),
     signAccessToken: (holder) => signAccessToken(holder, tokenIssuer(config)),
-    allowedOrigins: buildAllowedOrigins(env),
+    knownSettings: (tenant, model) => {
+      if (model !== undefined) knowledgeFor(env).expectModel(tenant, model);
+      return knowledgeFor(env).settings(tenant);
+    },
     limits: limitsFor(env),
     requestRates: ratesFor(env),
     streamSlots: slotsFor(env),

@@ -3,18 +3,15 @@
 import { waitUntil } from "cloudflare:workers";
 import type { ExportStore } from "./app/export-api";
 import type { FileReader, TenantFileStore } from "./app/file-api";
-import { createKnownInterest } from "./app/known-interest";
 import { type CallOwner, type TakeCall, takeCall, withCallLimit } from "./app/models/limit-calls";
 import { type SuggestLimit, sendSuggestion, withSuggestions } from "./app/models/suggest-limits";
 import { DEPLOYMENT_OBJECT_NAME, sessionObjectName, tenantObjectName } from "./app/object-name";
-import type { CompactionQueue, Credentials, Log } from "./app/ports";
-import { createRateMeter, shareOfLimit } from "./app/rate-meter";
+import type { CompactionQueue, Credentials, Log, ModelDirectory } from "./app/ports";
+import { createRateMeter } from "./app/rate-meter";
 import { createSlotMeter } from "./app/slot-meter";
 import type { SendWebhook } from "./app/webhook-api";
 import { estimateTokens } from "./context/tokens";
-import type { LimitSet } from "./contract/limits";
 import { parseId, type SessionId, type TenantId } from "./domain/ids";
-import type { Standing } from "./domain/tenant-status";
 import { type Config, type Env, parseConfig, readDeploymentKeys, readPeppers } from "./env";
 import { createExportStore } from "./files/export-store";
 import { createFileReader } from "./files/file-reader";
@@ -24,14 +21,13 @@ import { toErrorName } from "./lib/error-name";
 import { createLog } from "./lib/log";
 import { memoize } from "./lib/memoize";
 import { readRequest, tellRequest } from "./lib/request-scope";
-import { startTimer } from "./lib/timer";
+import { startTimer, within } from "./lib/timer";
 import { createChatModel } from "./model/chat-model";
 import { withFiles } from "./model/with-files";
+import { notePlacement } from "./read-model/database-for";
 import { openCredential } from "./tenant/credentials/credential-seal";
 import { createCredentials, createOpenCredential } from "./tenant/credentials/credentials";
-import { createBudgetCache } from "./tenant/look-ups/budget-source";
-import { createLookUpCache, type LookUp } from "./tenant/look-ups/look-up-cache";
-import { createModelDirectory } from "./tenant/look-ups/model-directory";
+import { createTenantKnowledge } from "./tenant/look-ups/tenant-knowledge";
 import { createToolDirectory } from "./tenant/look-ups/tool-directory";
 import { readGeneration } from "./tenant/shared/changes";
 import { createToolFetch } from "./tools/safe-fetch";
@@ -89,35 +85,23 @@ export const buildCompactionQueue = (env: Env): CompactionQueue => ({
   },
 });
 
-/** The tenants whose standing an isolate caches. */
-const CACHED_STANDINGS = 10_000;
-/** A suspension refuses access tokens, and lets no turn start, within this time. */
-const STANDING_TTL_MS = 10_000;
-
-/**
- * Reads from the isolate's cache, or the tenant's object. While that is out of reach the last known answer holds. Null: there is no such
- * tenant.
- */
-export const standingsFor = perEnv(
-  (env): LookUp<Standing> =>
-    createLookUpCache({
-      ask: async (name) => {
-        const tenant = parseId("ten", name);
-        const standing = tenant && (await tenantStub(env, tenant).standing());
-        return standing?.ok ? standing.value : null;
-      },
-      now: Date.now,
-      ttlMs: STANDING_TTL_MS,
-      generation: readGeneration,
-      max: CACHED_STANDINGS,
-      background: waitUntil,
-    }),
+/** What this isolate knows of its tenants, for its Worker and all of its objects. */
+export const knowledgeFor = perEnv((env) =>
+  createTenantKnowledge({
+    ask: (tenant, model) => tenantStub(env, tenant).brief(model),
+    askCredential: (tenant, name) => tenantStub(env, tenant).sealedCredential(name),
+    place: (tenant, placement, askedAt) => notePlacement(env, tenant, { placement, askedAt }),
+    now: Date.now,
+    generation: readGeneration,
+    background: waitUntil,
+    schedule: startTimer,
+  }),
 );
 
 /** Chat goes on while the tenant's object cannot be asked. */
 export async function isSuspended(env: Env, tenant: TenantId, log: Log): Promise<boolean> {
   try {
-    const standing = await standingsFor(env)(tenant);
+    const standing = await knowledgeFor(env).standing(tenant);
     return standing !== null && standing.status !== "active";
   } catch (error) {
     log.warn("standing_unknown", { tenant, error: toErrorName(error) });
@@ -125,29 +109,23 @@ export async function isSuspended(env: Env, tenant: TenantId, log: Log): Promise
   }
 }
 
-/** What the look-ups of one tenant share. */
-const toLookUps = (tenant: TenantId) => ({ now: Date.now, generation: () => readGeneration(tenant), background: waitUntil });
-
-export const modelsFor = perTenant((env, tenant) =>
-  createModelDirectory({ stub: { resolveModel: (id) => tenantStub(env, tenant).resolveModel(id) }, ...toLookUps(tenant) }),
-);
+export const modelsFor = (env: Env, tenant: TenantId): ModelDirectory => ({ resolve: (id) => knowledgeFor(env).model(tenant, id) });
 
 export const toolsFor = perTenant((env, tenant) => {
   const stub = {
     listTools: (names: readonly string[] | null) => tenantStub(env, tenant).listTools(names),
     listMcpServers: (names: readonly string[] | null) => tenantStub(env, tenant).listMcpServers(names),
   };
-  return createToolDirectory({ stub, ...toLookUps(tenant) });
+  const generation = () => readGeneration(tenant);
+  return createToolDirectory({ stub, now: Date.now, generation, background: waitUntil, schedule: startTimer });
 });
 
 export const openCredentialFor = perTenant((env, tenant) =>
   createOpenCredential({
     tenant,
-    stub: { sealedCredential: (name) => tenantStub(env, tenant).sealedCredential(name) },
+    find: (name) => knowledgeFor(env).credential(tenant, name),
     masterKeys: () => configFor(env).CREDENTIALS_KEYS,
-    now: Date.now,
     log: createLog({ component: "credentials" }),
-    background: waitUntil,
   }),
 );
 
@@ -205,28 +183,16 @@ export const sendWebhookFor = (env: Env, tenant: TenantId): SendWebhook =>
     now: Date.now,
   });
 
-/** Tenants whose limits an isolate caches. */
-const CACHED_LIMITS = 10_000;
 /** Tenants, keys and end users with a limit whose blocks an isolate keeps. */
 const CACHED_RATES = 20_000;
 
-/** Reads from the isolate's cache, or the tenant's object. No look-up of a key brings the limits of an access token, or of a session. */
-export const limitsFor = perEnv((env) => {
-  const lookUp = createLookUpCache<{ readonly limits: LimitSet | null }>({
-    ask: async (name) => {
-      const tenant = parseId("ten", name);
-      return tenant && { limits: await tenantStub(env, tenant).limits() };
-    },
-    now: Date.now,
-    generation: readGeneration,
-    max: CACHED_LIMITS,
-    background: waitUntil,
-  });
-  return async (tenant: TenantId): Promise<LimitSet | null> => (await lookUp(tenant))?.limits ?? null;
-});
+/** No look-up of a key brings the limits of an access token, or of a session. */
+export const limitsFor = (env: Env) => (tenant: TenantId) => knowledgeFor(env).limits(tenant);
 
-/** How often the tenant's object is asked before an isolate goes on alone. */
+/** How often the tenant's object is asked before an isolate goes on alone, */
 const SLOT_TRIES = 3;
+/** and how long it is waited for, with all tries. */
+const TAKE_MS = 5_000;
 
 async function callAgain<T>(tries: number, call: () => Promise<T>): Promise<T> {
   try {
@@ -243,7 +209,8 @@ export const slotsFor = perEnv((env) =>
     ask: async (owner, call) => {
       const tenant = parseId("ten", owner);
       // A call that is repeated changes nothing, and an object that was reset answers a new stub.
-      const answer = tenant && (await callAgain(SLOT_TRIES, () => tenantStub(env, tenant).takeSlots(call)));
+      const tries = tenant && callAgain(SLOT_TRIES, () => tenantStub(env, tenant).takeSlots(call));
+      const answer = tries && (await within(TAKE_MS, startTimer, tries));
       if (!answer) throw new Error("No tenant leased the slots");
       return answer;
     },
@@ -258,41 +225,13 @@ export const ratesFor = perEnv((env) =>
   createRateMeter({
     ask: async (owner, asks) => {
       const tenant = parseId("ten", owner);
-      const taken = tenant && (await tenantStub(env, tenant).takeRates(asks));
+      const taken = tenant && (await within(TAKE_MS, startTimer, tenantStub(env, tenant).takeRates(asks)));
       if (!taken) throw new Error("No tenant granted the rates");
       return taken;
     },
     now: Date.now,
-    smallest: shareOfLimit,
+    background: waitUntil,
     max: CACHED_RATES,
-  }),
-);
-
-/** What this isolate knows of tenants' budgets, for all of its objects. */
-export const budgetsFor = perEnv((env) =>
-  createBudgetCache({
-    ask: async (name) => {
-      const tenant = parseId("ten", name);
-      return tenant && tenantStub(env, tenant).knownBudgets();
-    },
-    now: Date.now,
-    generation: readGeneration,
-    max: CACHED_LIMITS,
-    background: waitUntil,
-  }),
-);
-
-/** What this isolate knows of what tenants' webhooks want, for all of its objects. */
-export const interestFor = perEnv((env) =>
-  createKnownInterest({
-    ask: async (name) => {
-      const tenant = parseId("ten", name);
-      return tenant && tenantStub(env, tenant).webhookInterest();
-    },
-    now: Date.now,
-    generation: readGeneration,
-    max: CACHED_LIMITS,
-    background: waitUntil,
   }),
 );
 

@@ -47,7 +47,7 @@ test.each([
   `A tenant has at most ${MAX_MODELS} models, ${MAX_CREDENTIALS} credentials, ${MAX_TOOLS} HTTP tools and ${MAX_MCP_SERVERS} MCP servers of its own, a session ${MAX_OFFERED_TOOLS} tools`,
   `An image is at most ${toMegabytes("image/png")} MB, a PDF ${toMegabytes("application/pdf")} MB, a text ${toMegabytes("text/csv")} MB`,
   `A tenant stores at most ${inWords(MAX_FILES)} files and ${MAX_STORED_BYTES / 1e9} GB`,
-  `A tool's answer is at most ${MAX_TOOL_ANSWER_BYTES / MIB} MiB and ${MAX_TIMEOUT_MS / 60_000} minutes (${tool.max_bytes / 1_000_000} MB and ${tool.timeout_ms / 1_000} seconds by default)`,
+  `A tool's answer is read up to ${MAX_TOOL_ANSWER_BYTES / MIB} MiB and ${MAX_TIMEOUT_MS / 60_000} minutes (${tool.max_bytes / 1_000_000} MB and ${tool.timeout_ms / 1_000} seconds by default)`,
   `allows at most ${MAX_ALLOWED_ORIGINS} origins of web pages`,
   `An access token lives at most ${MAX_TOKEN_SECONDS / 3_600} hours`,
 ])("a documented limit is the code's: %s", (figure) => {

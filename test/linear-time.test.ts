@@ -54,7 +54,8 @@ interface Found {
 const MADE: Readonly<Record<string, string>> = {
   'src/app/tools/usable-schema.ts new RegExp(pattern, "u")': "compiled, and never run",
   'src/context/delimiters.ts new RegExp(HIDDEN, "g")': "escapeRules, below",
-  'src/context/delimiters.ts new RegExp(`[<\\\\uff1c\\\\u2039\\\\ufe64](?=${HIDDEN}(?:/${HIDDEN})?${spelled})`, "gi")': "neutralize, below",
+  'src/context/delimiters.ts new RegExp(`[<\\\\uff1c\\\\u2039\\\\ufe64](?=${HIDDEN}(?:/${HIDDEN})?(?:${spelled}))`, "gi")':
+    "neutralize, below",
   'src/context/delimiters.ts new RegExp(`^${HIDDEN}(?:${labels.map((name) => [...name].join(HIDDEN)).join("|")})${HIDDEN}[:\\\\uff1a\\\\ufe55]`, "i")':
     "labelEscaper, below",
   'src/context/kept-terms.ts new RegExp(`${LETTERS}(?:[._@:/\\\\\\\\#+-]+${LETTERS})*`, "gu")': "TermCounter.add, below",
@@ -67,6 +68,8 @@ const MADE: Readonly<Record<string, string>> = {
   'src/http/openai/items/item-names.ts new RegExp(`^(${PREFIXES.join("|")})_(${ULID})?(${ULID})(?:_([2-9]|[1-9]\\\\d{1,3}))?$`)':
     "every part has a length of its own, from the beginning on",
   "src/http/openai/items/item-names.ts new RegExp(`^cmp_(${ULID})(${ULID})$`)": "a fixed length",
+  'src/lib/plain-line.ts new RegExp(`[${HIDDEN}]+`, "gu")': "one class of characters",
+  'src/lib/plain-line.ts new RegExp(`^[^${HIDDEN}]*$`, "u")': "one class of characters, anchored",
   'src/model/embedded/named-calls.ts new RegExp(String.raw`(?<![\\p{L}\\p{N}_.-])${escaped(name)}(?![\\p{L}\\p{N}_-])`, "gu")':
     "namedCalls, below",
   'src/model/embedded/named-calls.ts new RegExp(String.raw`(?<![\\p{L}\\p{N}_])${escaped(key)}\\s*[:=]\\s*(?:"([^"]*)"|\'([^\']*)\'|([^\\s,;]+))`, "u")':

@@ -1,4 +1,4 @@
-/** CPU time of workerd in seconds, according to Linux: user and system time of all its threads. */
+/** CPU time of workerd in seconds, according to Linux: user and system time of all its threads. And its memory. */
 import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { Failure } from "../../scripts/support/output.ts";
@@ -8,6 +8,8 @@ const NS = 1e9;
 export interface CpuMeter {
   /** CPU seconds of `work`, minus those of the idle process in the same time. Waits first until earlier work is done. */
   measure(work: () => Promise<void>): Promise<number>;
+  /** Memory of the process that is in RAM, in kilobytes. */
+  residentKb(): number;
 }
 
 /** Children of this process that run workerd. With one Miniflare there is one. */
@@ -33,6 +35,10 @@ class Threads {
   readonly #pid = findWorkerd();
   /** The last known times, so that the end of a thread subtracts nothing. */
   readonly #times = new Map<string, number>();
+
+  residentKb(): number {
+    return Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${this.#pid}/status`, "utf8"))?.[1]);
+  }
 
   seconds(): number {
     for (const thread of readdirSync(`/proc/${this.#pid}/task`)) {
@@ -61,6 +67,7 @@ export async function createCpuMeter(): Promise<CpuMeter> {
   const idle = await timed(() => delay(IDLE_SAMPLE_MS));
   const idleRate = idle.cpu / idle.wall;
   return {
+    residentKb: () => threads.residentKb(),
     async measure(work) {
       await delay(SETTLE_MS);
       const busy = await timed(async () => {

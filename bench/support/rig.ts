@@ -15,6 +15,7 @@ import { HOST } from "../../scripts/support/port.ts";
 import { runWrangler } from "../../scripts/support/wrangler.ts";
 import type { TenantLimitsApi } from "../../src/app/tenant-limits-api.ts";
 import type { Budget, LimitSet } from "../../src/contract/limits.ts";
+import { COUNTED_ENTRY } from "./counted.ts";
 import { type CpuMeter, createCpuMeter } from "./cpu.ts";
 import { profileWorker } from "./profile.ts";
 import { type FastProvider, startFastProvider } from "./provider.ts";
@@ -25,9 +26,12 @@ export interface Build {
   readonly name: string;
   /** The directory of the checkout, with its `node_modules`. */
   readonly root: string;
+  /** With the module in front of it that counts rows, a second database and a bucket. */
+  readonly isCounted?: true;
 }
 
 const OURS: Build = { name: "longhand", root: ROOT };
+export const COUNTED: Build = { ...OURS, isCounted: true };
 
 export interface Rig {
   readonly connection: Connection;
@@ -41,6 +45,8 @@ export interface Rig {
   readonly cpu: CpuMeter;
   /** Milliseconds of JavaScript in a build's Worker and objects while `work` runs. */
   profile(build: string, work: () => Promise<void>): Promise<number>;
+  /** The first build's read model. */
+  database(): Promise<D1Database>;
   /** A new tenant of the first build, with a key. */
   newTenant(): Promise<Connection>;
   /** Tells the object of the connection's tenant its limits and budgets, as the deployment does. */
@@ -70,7 +76,7 @@ const READER = `export default {
 const COMPATIBILITY_DATE = "2026-10-23";
 /** Seals the secrets of webhook endpoints. */
 const CREDENTIALS_KEYS = `bench:${Buffer.alloc(32, 7).toString("base64")}`;
-const ADMIN_KEY = "bench-admin-key-0123456789";
+export const ADMIN_KEY = "bench-admin-key-0123456789";
 
 interface Script extends Build {
   readonly script: string;
@@ -90,7 +96,10 @@ function buildOptions(directory: string, scripts: readonly Script[]): V4Miniflar
       ...scripts.map((build) => ({
         ...direct,
         name: build.name,
-        modules: [{ type: "ESModule" as const, path: "index.js", contents: build.script }],
+        modules: [
+          ...(build.isCounted ? [{ type: "ESModule" as const, path: "counted.js", contents: COUNTED_ENTRY }] : []),
+          { type: "ESModule" as const, path: "index.js", contents: build.script },
+        ],
         bindings: {
           KEY_PEPPER: "bench-pepper-0123456789",
           ADMIN_KEY,
@@ -106,7 +115,8 @@ function buildOptions(directory: string, scripts: readonly Script[]): V4Miniflar
           ...(build.script.includes("ChatObject") && { CHATS: { className: "ChatObject", useSQLite: true } }),
           ...(build.script.includes("DeploymentObject") && { DEPLOYMENT: { className: "DeploymentObject", useSQLite: true } }),
         },
-        d1Databases: { DB: build.name },
+        d1Databases: { DB: build.name, ...(build.isCounted && { DB_2: `${build.name}-2` }) },
+        ...(build.isCounted && { r2Buckets: { FILES: "files" } }),
         queueProducers: { COMPACTIONS: `${build.name}-compactions` },
         queueConsumers: { [`${build.name}-compactions`]: { maxBatchSize: 10, maxBatchTimeout: 0, maxRetries: 5 } },
       })),
@@ -122,8 +132,7 @@ async function buildWorker(root: string, directory: string): Promise<string> {
   return readFileSync(join(directory, "index.js"), "utf8");
 }
 
-async function applyMigrations(miniflare: Miniflare, { name: worker, root }: Build): Promise<void> {
-  const db = await miniflare.getD1Database("DB", worker);
+async function applyMigrations(db: D1Database, { root }: Build): Promise<void> {
   const directory = join(root, "migrations");
   for (const name of readdirSync(directory).sort()) {
     if (!name.endsWith(".sql")) continue;
@@ -147,7 +156,9 @@ export async function createRig(builds: readonly [Build, ...Build[]] = [OURS]): 
   };
   try {
     await miniflare.ready;
-    for (const build of builds) await applyMigrations(miniflare, build);
+    for (const build of builds)
+      for (const database of build.isCounted ? ["DB", "DB_2"] : ["DB"])
+        await applyMigrations(await miniflare.getD1Database(database, build.name), build);
     const readUrl = async (worker: string): Promise<string> => (await miniflare.unsafeGetDirectURL(worker)).origin;
     const connections = new Map<string, Connection>();
     for (const { name } of builds) connections.set(name, await createTenant(await readUrl(name), ADMIN_KEY));
@@ -166,6 +177,7 @@ export async function createRig(builds: readonly [Build, ...Build[]] = [OURS]): 
       profile: async (build, work) => profileWorker(await miniflare.getInspectorURL(), build, work),
       evictSession: (session) =>
         miniflare.unsafeEvictDurableObject(name, "SessionObject", { name: `v1:any:${toTenant(connection)}:${session}` }),
+      database: () => miniflare.getD1Database("DB", name),
       newTenant: async () => createTenant(await readUrl(name), ADMIN_KEY),
       setLimits: async (of, limits, budgets) => {
         // Miniflare gives the stub of a Worker that it does not know.

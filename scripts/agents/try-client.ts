@@ -177,10 +177,10 @@ async function killAt(round: number, { model, task, agent, scene }: Killing): Pr
   await scene.restart();
 }
 
-/** A request of the task that is much shorter than the one before follows a compaction. */
+/** A request of the task that is shorter than the one before follows a compaction: a conversation otherwise grows. */
 function countCompactions({ model, task }: Watched): number {
   const sizes = model.standIn.log.filter(({ raw }) => raw.includes(`[task ${task.name} `)).filter(({ kind }) => kind === "turn");
-  return sizes.filter(({ prompt_tokens }, index) => prompt_tokens < 0.8 * (sizes[index - 1]?.prompt_tokens ?? 0)).length;
+  return sizes.filter(({ prompt_tokens }, index) => prompt_tokens < 0.95 * (sizes[index - 1]?.prompt_tokens ?? 0)).length;
 }
 
 function count(watched: Watched): Omit<Outcome, "stopped" | "fault" | "output" | "exchanges"> {

@@ -2,9 +2,10 @@
  * Plays one conversation, call by call, through the real commands, events and state. The provider counts every request
  * with a true tokenizer.
  */
-import { measureNext, toUpperBound } from "../../src/context/budget";
+
 import { toPolicy } from "../../src/context/policy-choice";
 import { DEFAULT_POLICY } from "../../src/context/presets";
+import { Sizing, toUpperBound } from "../../src/context/sizing";
 import type { ModelCall } from "../../src/domain/commands";
 import type { CallUsage } from "../../src/domain/model-call";
 import { toModelCall } from "../lab/engine/model-calls";
@@ -51,7 +52,7 @@ interface Provider {
 function playConversation(conversation: Conversation, provider: Provider): readonly Estimate[] {
   const { system = null } = conversation;
   const policy = { policyText: DEFAULT_POLICY, policy: toPolicy(DEFAULT_POLICY), recall: false };
-  const session = new LabSession({ model: LAB_MODEL, system, ...policy, segments: trueTokens });
+  const session = new LabSession({ model: LAB_MODEL.id, system, ...policy, segments: trueTokens });
   const calls = new CountedCalls(session, provider);
   const player = new StepPlayer({ session, calls, tally: { turns: 0, refused: 0 } });
   for (const step of planSteps(conversation)) player.play(step);
@@ -77,7 +78,7 @@ class CountedCalls implements Caller {
     const session = this.#session;
     const { factor, reports } = this.#provider;
     const input = Math.round(countView(session.view()) * factor);
-    const measured = measureNext(session.state, LAB_MODEL);
+    const measured = new Sizing(session.state, LAB_MODEL).next();
     const of = { reports: reports ? this.estimates.length : 0, counted: input };
     this.estimates.push({ ...of, expected: measured.tokens, planned: toUpperBound(measured) });
     const output = Math.round(countTokens(text) * factor);

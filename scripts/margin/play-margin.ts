@@ -3,9 +3,11 @@
  * window, and measures the distance of each request from the limit by the provider's count. A seed draws the order of
  * the conversations, the ids of calls and the lengths of summaries. The provider refuses requests above the limit.
  */
-import { type ModelLimits, measureNext, rawViewTokens, toRequestLimit, toUpperBound } from "../../src/context/budget";
+
+import { type ModelLimits, toRequestLimit } from "../../src/context/budget";
 import type { CompactPlan } from "../../src/context/plan";
 import { toSummaryCap } from "../../src/context/proposal";
+import { Sizing, toUpperBound } from "../../src/context/sizing";
 import type { ModelCall } from "../../src/domain/commands";
 import type { CoveredRange } from "../../src/domain/compaction-events";
 import { RoomMaker } from "../../src/evaluate/room-maker";
@@ -49,7 +51,7 @@ export function playMargin({ conversations, window, seed, setup }: Run): Margin 
   const { policyText, policy, recall } = setup;
   const system = conversations.find((conversation) => conversation.system)?.system ?? null;
   const limits = toLimits(window, setup.prices);
-  const settings = { model: LAB_MODEL, system, policyText, policy, recall, segments: trueTokens };
+  const settings = { model: LAB_MODEL.id, system, policyText, policy, recall, segments: trueTokens };
   const session = new SeededSession(settings, { random, most: toSummaryCap(limits, policy) });
   const calls = new CountedCalls({ session, setup, limits });
   const tally = { turns: 0, refused: 0 };
@@ -131,7 +133,7 @@ class CountedCalls implements Caller {
     const input = countView(session.view());
     const limit = toRequestLimit(limits) ?? Number.POSITIVE_INFINITY;
     const fits = input <= limit;
-    const measured = measureNext(session.state, LAB_MODEL);
+    const measured = new Sizing(session.state, LAB_MODEL).next();
     const { calls, overflows, nearest, short, outside } = this.#margin;
     this.#margin = {
       ...this.#margin,
@@ -159,7 +161,7 @@ class CountedCalls implements Caller {
     const { session, limits, setup } = this.#stage;
     const { policy, countsChain } = setup;
     this.#margin = { ...this.#margin, epochs: this.#margin.epochs + 1 };
-    const readPrefix = () => ({ input: rawViewTokens(session.state), cached: 0 });
+    const readPrefix = () => ({ input: new Sizing(session.state, LAB_MODEL).raw, cached: 0 });
     runPlan(plan, { session, readPrefix, limits, policy, countsChain, summariser: null });
   }
 }

@@ -7,6 +7,14 @@ const PURE = ["test/app/budgets.test.ts"];
 
 export const budgets: readonly Mutant[] = [
   {
+    name: "a tenant without a plan has no budgets",
+    breaks: "docs/budgets.md: a tenant's own budgets need no plan",
+    file: "src/deployment/assignments.ts",
+    find: "combineBudgets(plan?.budgets ?? [], parseBudgets(known))",
+    replace: "plan?.budgets ?? []",
+    tests: ["test/deployment/assignments.test.ts"],
+  },
+  {
     name: "a grant exceeds what is left of a budget",
     breaks: "I41: a budget is never exceeded",
     file: "src/app/plan-grant.ts",

@@ -5,6 +5,22 @@ const FILES = ["test/simulation/files.test.ts"];
 
 export const files: readonly Mutant[] = [
   {
+    name: "the end of one file goes through all names",
+    breaks: "a statement of the tenant's object runs by an index (test/support/tenant-plans.ts)",
+    file: "src/tenant/files/file-names.ts",
+    find: '"name IS NOT NULL AND id = ?"',
+    replace: '"name IS NOT NULL AND +id = ?"',
+    tests: ["test/tenant/query-plans.test.ts"],
+  },
+  {
+    name: "references of throwaway sessions are found without an index",
+    breaks: "a statement of the tenant's object runs by an index (test/support/tenant-plans.ts)",
+    file: "src/tenant/core/tenant-tables.ts",
+    find: "ON file_refs (held_until) WHERE own IS NOT NULL",
+    replace: "ON file_refs (held_until) WHERE own = 2",
+    tests: ["test/tenant/query-plans.test.ts"],
+  },
+  {
     name: "what a session said of its files before overtakes what it says now",
     breaks: "I37: a file that a live message names is there",
     file: "src/tenant/files/files.ts",

@@ -85,9 +85,9 @@ export const keys: readonly Mutant[] = [
   {
     name: "the registry's ratio goes over a learned one",
     breaks: "until the session has learned its own",
-    file: "src/context/start-ratio.ts",
-    find: "ratio !== undefined && !state.ratios.some((known) => known.model === id);",
-    replace: "ratio !== undefined;",
+    file: "src/context/sizing.ts",
+    find: "this.#learned?.value ?? model.ratio ?? 1;",
+    replace: "model.ratio ?? this.#learned?.value ?? 1;",
     tests: ["test/session/start-ratio.test.ts"],
   },
   {
@@ -273,5 +273,13 @@ export const keys: readonly Mutant[] = [
     find: "const bound = caller.restriction?.models ? { ...input, model: input.model ?? null } : input;",
     replace: "const bound = input;",
     tests: ["test/session/restricted-keys.test.ts"],
+  },
+  {
+    name: "a key that is held to some models lists all",
+    breaks: "docs/key-restrictions.md: no list has the others",
+    file: "src/http/routes/models.ts",
+    find: "models.value.filter(({ id }) => isSeen(c, id))",
+    replace: "models.value",
+    tests: ["test/http/models.test.ts"],
   },
 ];

@@ -22,8 +22,8 @@ export const lookUps: readonly Mutant[] = [
     name: "a key in constant use is not asked for again",
     breaks: "docs/limit-exactness.md: one request asks again in the background",
     file: "src/tenant/look-ups/key-cache.ts",
-    find: "if (background && known.refreshAt <= now()) {",
-    replace: "if (background && known.refreshAt < 0) {",
+    find: "if (!background || known.refreshAt > now()) return;",
+    replace: "return;",
     tests: ["test/tenant/key-cache.test.ts"],
   },
   {

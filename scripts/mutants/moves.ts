@@ -44,4 +44,12 @@ export const moves: readonly Mutant[] = [
     replace: "if (before.value !== -1) return ok(null);",
     tests: MOVES,
   },
+  {
+    name: "a build that lacks the binding of a tenant's database writes to the one that it has",
+    breaks: "docs/databases.md: a build that does not know the tenant's database writes nothing",
+    file: "src/read-model/database-for.ts",
+    find: "if (bound.size === 1 && listHolding(placement).every((name) => bound.has(name))) return void known.delete(tenant);",
+    replace: "if (bound.size === 1) return void known.delete(tenant);",
+    tests: ["test/read-model/database-for.test.ts"],
+  },
 ];

@@ -15,10 +15,18 @@ export const past: readonly Mutant[] = [
   {
     name: "a past request shows what was redacted since",
     breaks: "of what was redacted only the redaction is shown",
-    file: "src/session/calls/past-request.ts",
-    find: "{ ...rated, redacted }",
-    replace: "{ ...rated }",
+    file: "src/session/content.ts",
+    find: "meta.redacted === true || (text === undefined && known[index] === undefined);",
+    replace: "meta.redacted === true;",
     tests: PAST,
+  },
+  {
+    name: "a past state has the items as they were redacted later",
+    breaks: "I9: a past state is the fold to its point, from any checkpoint",
+    file: "src/session/log/log-tables.ts",
+    find: "return recorded && redacted_seq > seq ? recorded : item;",
+    replace: "return item;",
+    tests: ["test/session/checkpoints.test.ts", "test/session/past-context.test.ts"],
   },
   {
     name: "a past request is taken to match whatever it is",
@@ -48,8 +56,8 @@ export const past: readonly Mutant[] = [
     name: "a past state is read from a checkpoint of another state version",
     breaks: "storage: a checkpoint is ignored when the version differs",
     file: "src/session/log/checkpoints.ts",
-    find: "AND version = ?",
-    replace: "AND version <= ?",
+    find: "AND version = ? ORDER BY",
+    replace: "AND version <= ? ORDER BY",
     tests: ["test/session/checkpoints.test.ts"],
   },
   {

@@ -9,6 +9,14 @@ const ARCHIVE = ["test/session/archive.test.ts", "test/domain/archive.test.ts"];
 
 export const retention: readonly Mutant[] = [
   {
+    name: "each page of a dry run counts all candidates",
+    breaks: "docs/retention.md: candidates are counted for the first page",
+    file: "src/tenant/erasure/retention.ts",
+    find: "if (after === null || counted?.least !== least) {",
+    replace: "{",
+    tests: ["test/tenant/retention.test.ts"],
+  },
+  {
     name: "a message leaves an archived session archived",
     breaks: "what people do in an archived session brings it back",
     file: "src/domain/archive.ts",
@@ -100,7 +108,7 @@ export const retention: readonly Mutant[] = [
   {
     name: "sums show usage that is being removed",
     breaks: "no sum has a part of a month that is removed",
-    file: "src/read-model/usage-query.ts",
+    file: "src/read-model/usage-counts.ts",
     find: "SELECT complete_from FROM usage_bounds WHERE tenant_id = $",
     replace: "SELECT 0 FROM usage_bounds WHERE tenant_id = $",
     tests: USAGE,

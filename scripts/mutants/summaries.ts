@@ -95,8 +95,8 @@ export const summaries: readonly Mutant[] = [
     name: "what is quoted can close its delimiters",
     breaks: "delimiters that the content cannot close",
     file: "src/context/delimiters.ts",
-    find: 'text.replace(toPattern(tag), () => "&lt;");',
-    replace: "text.replace(toPattern(tag), (bracket) => bracket);",
+    find: 'text.replace(pattern, () => "&lt;");',
+    replace: "text.replace(pattern, (bracket) => bracket);",
     tests: CONTEXT,
   },
   {
@@ -247,6 +247,22 @@ export const summaries: readonly Mutant[] = [
     tests: ["test/domain/breaker.test.ts", "test/session/breaker.test.ts"],
   },
   {
+    name: "a tool's result opens another tag of the summariser's prompt",
+    breaks: "docs/summaries.md: what a summary reads closes and opens no tag of the prompt",
+    file: "src/context/prompts.ts",
+    find: 'tagEscaper(["conversation", "summary", "instructions", "guidance"])',
+    replace: 'tagEscaper(["conversation"])',
+    tests: ["test/session/hostile.test.ts"],
+  },
+  {
+    name: "the instruction behind the turn's own request names tags that it does not have",
+    breaks: "docs/summaries.md: the rules say of each mode what is true of it",
+    file: "src/context/prompts.ts",
+    find: "buildTask(by, RULES.above)",
+    replace: "buildTask(by, RULES.fenced)",
+    tests: ["test/context/prompts.test.ts"],
+  },
+  {
     name: "a summariser is not told again that nothing is to be continued",
     breaks: "docs/policy.md, rule 5: anti-continuation, in the system prompt and behind the conversation",
     file: "src/context/prompts.ts",
@@ -315,7 +331,7 @@ export const summaries: readonly Mutant[] = [
     breaks: "I31: no later request holds what was redacted",
     file: "src/app/compaction/ask-summaries.ts",
     find: "if (!isUnredacted())",
-    replace: "if (ports.writer.state.redacted.length < redacted.length)",
+    replace: "if (ports.writer.state.redactions < redactions)",
     tests: ["test/session/compare.test.ts"],
   },
 ];

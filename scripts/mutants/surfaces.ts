@@ -3,6 +3,14 @@ import type { Mutant } from "./mutant.ts";
 
 export const surfaces: readonly Mutant[] = [
   {
+    name: "the stream does not tell what the user said",
+    breaks: "docs/api/streams.md: every reader of the session's stream can draw the whole conversation",
+    file: "src/session/calls/stream-calls.ts",
+    find: 'turn === null && line.type === "message.accepted"',
+    replace: 'turn !== null && line.type === "message.accepted"',
+    tests: ["test/session/streams.test.ts"],
+  },
+  {
     name: "a counted try is taken for a new request",
     breaks: "a request that is sent again is recorded once",
     file: "src/app/idempotency.ts",

@@ -283,4 +283,28 @@ export const tools: readonly Mutant[] = [
     replace: "return JSON.stringify(told);",
     tests: ["test/session/tools.test.ts", "test/session/tool-rounds.test.ts"],
   },
+  {
+    name: "a text that is longer than a tool's answer may be is refused",
+    breaks: "a tool result above the bound is truncated, not refused",
+    file: "src/tools/http-tool.ts",
+    find: "if (text !== null) return { output: said, failure: null };",
+    replace: "if (text !== null && isWhole) return { output: said, failure: null };",
+    tests: ["test/tools/http-tool.test.ts"],
+  },
+  {
+    name: "the end of a long answer shows the beginning of the secret",
+    breaks: "docs/security.md: the model reads no part of a credential",
+    file: "src/tools/http-tool.ts",
+    find: "const unsure = (secret?.value.length ?? 0) * LONGEST_FORM;",
+    replace: "const unsure = 0 * LONGEST_FORM;",
+    tests: ["test/tools/http-tool.test.ts"],
+  },
+  {
+    name: "a result of a tool may be no longer than a message",
+    breaks: "a tool result above the bound is truncated, not refused",
+    file: "src/http/routing.ts",
+    find: "? [takesLongBody ? readLongBody : readBody] : [];",
+    replace: "? [readBody] : [];",
+    tests: ["test/http/answers.test.ts"],
+  },
 ];

@@ -7,6 +7,14 @@ const SENDER = ["test/tools/send-webhook.test.ts"];
 
 export const webhooks: readonly Mutant[] = [
   {
+    name: "what waits for an endpoint that is disabled or deleted ends in one step, however much it is",
+    breaks: "docs/api/webhooks.md: what waits for a disabled endpoint ends, a part at a time",
+    file: "src/tenant/webhooks/deliveries.ts",
+    find: "const A_PART = 1_000;",
+    replace: "const A_PART = 1_000_000;",
+    tests: ["test/tenant/webhook-backlog.test.ts"],
+  },
+  {
     name: "an older answer says that no webhook wants what was committed",
     breaks: "I50: an endpoint is sent all that is committed after its creation",
     file: "src/session/announcer.ts",
@@ -80,6 +88,30 @@ export const webhooks: readonly Mutant[] = [
     find: "return isQuick || countWhere((flight) => !flight.isQuick) < NOT_QUICK_AT_ONCE;",
     replace: "return true;",
     tests: TENANT,
+  },
+  {
+    name: "an endpoint that answers is disabled for what waits for it",
+    breaks: "docs/api/webhooks.md: one that answers 2xx is not disabled for a backlog",
+    file: "src/tenant/webhooks/webhooks.ts",
+    find: "(isToBlame || sql.usedBytes() > SHORT_OF_ROOM_BYTES)",
+    replace: "(isToBlame || true)",
+    tests: ["test/tenant/webhook-backlog.test.ts"],
+  },
+  {
+    name: "an endpoint that is quick takes every connection",
+    breaks: "docs/api/webhooks.md: it leaves one for others",
+    file: "src/tenant/webhooks/flights.ts",
+    find: "most: AT_ONCE - 1 };",
+    replace: "most: AT_ONCE };",
+    tests: ["test/tenant/webhook-backlog.test.ts"],
+  },
+  {
+    name: "the next pruning of webhooks' logs reads what waits",
+    breaks: "an endpoint that is down does not slow the tenant's object",
+    file: "src/tenant/webhooks/deliveries.ts",
+    find: "WHERE endpoint = ? AND state <> 'pending' ORDER BY n LIMIT 1\",",
+    replace: "WHERE endpoint = ? AND +state <> 'pending' ORDER BY n LIMIT 1\",",
+    tests: ["test/tenant/webhook-backlog.test.ts"],
   },
   {
     name: "a webhook's try that was cut off is not made again",

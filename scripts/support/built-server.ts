@@ -18,14 +18,32 @@ export interface BuiltServer {
 
 const report = z.object({ port: z.int() });
 
-/** `directory` holds `index.js`, `worker.json`, `secrets.env` and `state`, and gets the server's log. `port` 0: any free one. */
-export function spawnBuiltServer(directory: string, port: number): BuiltServer {
+export interface Host {
+  /** Holds `index.js`, `worker.json`, `secrets.env` and `state`, and gets the server's log. */
+  readonly directory: string;
+  /** 0: any free one. */
+  readonly port: number;
+  /** The bytes of a file system of its own for its data, which ends with the server, in a namespace where its user may mount. Absent: none. */
+  readonly room?: number;
+}
+
+/** Copies the data to a file system of so many bytes (`$2`) that is mounted in its place (`$1`), and becomes the server. */
+const IN_ROOM = `cp -a "$1" "$1.kept" && mount -t tmpfs -o "size=$2" tmpfs "$1" && cp -a "$1.kept/." "$1" && shift 2 && exec "$@"`;
+
+function toCommand({ directory, room }: Host, args: readonly string[]): readonly [string, readonly string[]] {
+  if (room === undefined) return [process.execPath, args];
+  return ["unshare", ["-rm", "sh", "-c", IN_ROOM, "sh", join(directory, "state"), String(room), process.execPath, ...args]];
+}
+
+export function spawnBuiltServer(given: Host): BuiltServer {
+  const { directory, port } = given;
   const log = join(directory, "server.log");
   const output = openSync(log, "w");
   const host = ["--disable-warning=ExperimentalWarning", join(import.meta.dirname, "worker-host.ts"), directory, String(port)];
   // Miniflare's temporary files are in the same directory, so that they are removed with it after a kill.
   const env = { ...process.env, TMPDIR: directory };
-  const child = spawn(process.execPath, host, { cwd: ROOT, detached: true, env, stdio: ["ignore", output, output, "ipc"] });
+  const [command, args] = toCommand(given, host);
+  const child = spawn(command, args, { cwd: ROOT, detached: true, env, stdio: ["ignore", output, output, "ipc"] });
   closeSync(output);
   const exited = once(child, "exit").then(() => undefined);
   const kill = (): Promise<void> => {

@@ -1,6 +1,9 @@
-/** Applies D1 migrations to the local databases that `wrangler.toml` names. It skips them quickly when nothing changed since the last time. */
+/**
+ * Applies D1 migrations to the local databases that `wrangler.toml` names. It skips them quickly when nothing changed since the last time. Whether
+ * a database is there is seen in its file: a person may delete it alone.
+ */
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { isAbsolute, join, relative } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { Failure } from "./output.ts";
@@ -12,8 +15,13 @@ const MIGRATIONS = join(ROOT, "migrations");
 /** Marks the lines of the stamp that name a database. Each other line is a digest and the name of a migration. */
 const DATABASE = "database ";
 
+interface Migrated {
+  /** A database that an earlier start made was missing, and is empty now. */
+  readonly isLost: boolean;
+}
+
 /** Applies missing migrations to the databases under `state`. Throws a `Failure`: with Wrangler's output, or if another build made the data. */
-export async function applyMigrations(state: string): Promise<void> {
+export async function applyMigrations(state: string): Promise<Migrated> {
   // The stamp is stored beside the data, so that deleting the data deletes it too.
   const stamp = join(state, "migrations.sha256");
   const names = readDatabaseNames();
@@ -21,16 +29,29 @@ export async function applyMigrations(state: string): Promise<void> {
   const wanted = [...names.map((name) => `${DATABASE}${name}`), ...migrations].join("\n");
   const found = existsSync(stamp) ? readFileSync(stamp, "utf8") : "";
   const d1 = join(state, "v3", "d1");
-  if (existsSync(d1) && found === wanted) return;
+  removeLeftLogs(d1);
+  const databases = readApplied(d1);
+  const whole = databases.filter((applied) => migrations.every((line) => applied.some((name) => line.endsWith(`  ${name}`))));
+  if (whole.length >= names.length && found === wanted) return { isLost: false };
   const stamped = found.split("\n").filter((line) => line !== "");
-  refuseOtherData(state, { stamped, applied: readApplied(d1), migrations });
+  refuseOtherData(state, { stamped, applied: databases.flat(), migrations });
   for (const name of names) {
     const { code, output } = await runWrangler(["d1", "migrations", "apply", name, "--local", "--persist-to", state]);
     if (code !== 0) throw new Failure(`The D1 migrations could not be applied to ${name} in ${state}:\n${output}`);
   }
   mkdirSync(state, { recursive: true });
   writeFileSync(stamp, wanted);
+  return { isLost: stamped.filter((line) => line.startsWith(DATABASE)).length > databases.length };
 }
+
+/** SQLite would take what a deleted database's log holds for the beginning of the next one. */
+function removeLeftLogs(d1: string): void {
+  const files = listFiles(d1);
+  const isLeft = (name: string): boolean => /\.sqlite-(wal|shm)$/.test(name) && !files.includes(name.replace(/-(wal|shm)$/, ""));
+  for (const name of files.filter(isLeft)) rmSync(join(d1, name));
+}
+
+const listFiles = (d1: string): readonly string[] => (existsSync(d1) ? readdirSync(d1, { recursive: true, encoding: "utf8" }) : []);
 
 interface Traces {
   /** The lines of the stamp that the last start left. */
@@ -56,11 +77,10 @@ function refuseOtherData(state: string, { stamped, applied, migrations }: Traces
   );
 }
 
-/** The names of all migrations that were applied to a database in the directory. Wrangler notes them in a table. */
-function readApplied(d1: string): readonly string[] {
-  if (!existsSync(d1)) return [];
-  const files = readdirSync(d1, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".sqlite"));
-  return files.flatMap((name) => readNoted(join(d1, name)));
+/** The names of all migrations that were applied, for each database in the directory that has any. Wrangler notes them in a table. */
+function readApplied(d1: string): readonly (readonly string[])[] {
+  const files = listFiles(d1).filter((name) => name.endsWith(".sqlite"));
+  return files.map((name) => readNoted(join(d1, name))).filter((applied) => applied.length > 0);
 }
 
 function readNoted(path: string): readonly string[] {

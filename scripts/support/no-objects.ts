@@ -39,7 +39,7 @@ export const appWithoutObjects: HttpDeps = {
   openSocket: unreachable,
   readDocsFile: unreachable,
   signAccessToken: unreachable,
-  allowedOrigins: unreachable,
+  knownSettings: unreachable,
   limits: unreachable,
   countFlood: null,
   requestRates: { admit: unreachable },

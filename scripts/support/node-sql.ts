@@ -83,6 +83,7 @@ export function createNodeSql({ maxPages = null, path }: NodeSqlOptions = {}): N
     all,
     script: (statements) => database.exec(statements),
     transaction,
+    sync: storage.sync,
     usedBytes,
     isFull: () => maxPages !== null && usedBytes() > maxPages * PAGE_BYTES * 0.75,
     // A database in memory has no file.

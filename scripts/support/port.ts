@@ -22,6 +22,12 @@ export async function portError(port: number): Promise<string | null> {
 const FIRST = 11_000;
 const LAST = 32_000;
 
+/** The first free port above `port`, or any that is free where the next ones are busy, too. */
+export async function findFreeBeside(port: number): Promise<number> {
+  for (let other = port + 1; other <= Math.min(port + 20, 65_535); other++) if ((await portError(other)) === null) return other;
+  return findFreePort();
+}
+
 /** A port that was free a moment ago. */
 export async function findFreePort(): Promise<number> {
   const port = randomInt(FIRST, LAST);

@@ -2,7 +2,7 @@
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type BuiltServer, spawnBuiltServer } from "./built-server.ts";
+import { type BuiltServer, type Host, spawnBuiltServer } from "./built-server.ts";
 import { findBuiltWorker } from "./built-worker.ts";
 import type { LocalServer } from "./local-server.ts";
 import { findFreePort } from "./port.ts";
@@ -24,9 +24,11 @@ export interface SandboxOptions {
   readonly variables?: Readonly<Record<string, string>>;
   /** 0: any free port, a new one at each start. Default: a port that stays the same. */
   readonly port?: number;
+  /** The bytes of a file system of its own for its data, which ends with the server. Absent: the data outlive it. */
+  readonly room?: number;
 }
 
-export async function createSandbox({ variables = {}, port }: SandboxOptions = {}): Promise<Sandbox> {
+export async function createSandbox({ variables = {}, port, room }: SandboxOptions = {}): Promise<Sandbox> {
   const directory = mkdtempSync(join(tmpdir(), "longhand-"));
   try {
     const secrets = join(directory, "secrets.env");
@@ -38,7 +40,8 @@ export async function createSandbox({ variables = {}, port }: SandboxOptions = {
     cpSync(join(built.bundle, "index.js"), join(directory, "index.js"));
     cpSync(built.worker, join(directory, "worker.json"));
     cpSync(built.state, join(directory, "state"), { recursive: true });
-    return openSandbox(directory, port ?? (await findFreePort()), readAdminKey(secrets));
+    const host = { directory, port: port ?? (await findFreePort()), ...(room !== undefined && { room }) };
+    return openSandbox(host, readAdminKey(secrets));
   } catch (error) {
     remove(directory);
     throw error;
@@ -47,13 +50,14 @@ export async function createSandbox({ variables = {}, port }: SandboxOptions = {
 
 const remove = (directory: string): void => rmSync(directory, { recursive: true, force: true, maxRetries: 3 });
 
-function openSandbox(directory: string, port: number, adminKey: string): Sandbox {
+function openSandbox(host: Host, adminKey: string): Sandbox {
+  const { directory } = host;
   let server: BuiltServer | null = null;
   return {
     adminKey,
     state: join(directory, "state"),
     async start() {
-      const spawned = spawnBuiltServer(directory, port);
+      const spawned = spawnBuiltServer(host);
       server = spawned;
       return spawned.ready.catch(async (error: unknown) => {
         await spawned.kill();

@@ -14,8 +14,9 @@ interface Keyed {
 
 interface RedactOptions {
   /**
-   * The message is to be gone, and not only without content. If nothing but redacted messages is behind the newest other one of the current
-   * branch, the session goes back to that one. A turn that waits for its client, and that the message is of, ends. Absent: false.
+   * The item is to be gone, and not only its content. The calls of its message stay. If nothing but redacted messages is behind the newest
+   * other one of the current branch, the session goes back to that one. A turn that waits for its client, and that the item is of, ends.
+   * Absent: false.
    */
   readonly takesBack?: true;
 }
@@ -38,7 +39,10 @@ export interface BranchApi {
   ): Promise<Outcome<Accepted>>;
   /** Runs a new turn for a user message, on a new branch. `message`: the user message, or an item of its answer. */
   regenerate(caller: Caller, input: { readonly message: ItemId } & TurnInput & Keyed): Promise<Outcome<Accepted>>;
-  /** Removes a message's content from the record for good, on every branch. */
+  /**
+   * Removes the content of a message with that of its calls from the record for good, on every branch. The id of a later call, or of a result,
+   * names that alone.
+   */
   redact(caller: Caller, message: ItemId, options?: RedactOptions): Promise<Outcome<Redaction>>;
 
   /** The state that a fork at position `at` begins with. Null: at the newest position outside of a running turn. */

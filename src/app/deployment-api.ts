@@ -1,6 +1,6 @@
 /** What `http` and tenants' objects may ask of the deployment's object, which owns the list of tenants and the admin keys. */
 import type { AdminKeyView, ListedTenant } from "../contract/deployment";
-import type { LimitSetInput, TenantAssignment, TenantPlan } from "../contract/limits";
+import type { Budget, LimitSetInput, TenantAssignment, TenantPlan } from "../contract/limits";
 import type { Page } from "../contract/page";
 import type { AdminRole } from "../domain/admin-roles";
 import type { AdminKeyId, TenantId } from "../domain/ids";
@@ -93,6 +93,7 @@ export interface AssignmentChange {
   readonly tenant: TenantId;
   readonly plan?: string | null;
   readonly limits?: LimitSetInput | null;
+  readonly budgets?: readonly Budget[] | null;
 }
 
 /** Calls with an `act` make an entry in the deployment's audit log, in the transaction of the change. */

@@ -70,6 +70,8 @@ export interface TenantFilesApi {
     readonly file: FileId;
     readonly stored: StoredFile;
     readonly idempotency: Idempotency | null;
+    /** Noted in the audit log, if the file is new. Absent: the file is a part of something that is noted, or of a message. */
+    readonly act?: Act;
   }): Promise<TenantOutcome<{ readonly file: FileView; readonly replayed: boolean }>>;
   /** Gives up an upload that failed, so that it does not count against the tenant until its hour is over. A stored file stays. */
   abandonFile(file: FileId): Promise<TenantOutcome<null>>;

@@ -16,6 +16,8 @@ export interface ForkLine {
   readonly elsewhere: readonly CoveredRange[];
   /** The positions that the source's view showed, in the source's numbers. */
   readonly shown: readonly CoveredRange[];
+  /** The source's newest event when the copy began. Absent: an older build began it. */
+  readonly seq?: number;
 }
 
 /** A copy that ends behind calls of the client. `without`: results of them that lie before its end, in the source's numbers. */
@@ -35,7 +37,7 @@ export interface ForkBegun {
   readonly done: boolean;
 }
 
-/** The source's state when the copy began. Later changes of the source do not reach the copy. */
+/** The source's state when the copy began. Later changes of the source do not reach the copy, but for redactions while it is under way. */
 export interface ForkHead extends ForkLine {
   readonly model: string;
   readonly policy: string;
@@ -70,11 +72,20 @@ export interface ForkPlace extends ForkLine {
   readonly copied: number;
 }
 
+export interface ForkRedaction {
+  /** In the copy's numbers. */
+  readonly positions: readonly number[];
+  /** A model made the title that the copy began with from any of these. */
+  readonly isTitleMadeFrom: boolean;
+}
+
 export interface ForkPage {
   /** `redacted`: the item has no content any more, and `text` is its placeholder. Absent: false. */
   readonly items: readonly { readonly meta: ItemMeta; readonly text: string; readonly redacted?: true }[];
   /** True when an overlay in the copy's view covers the items. */
   readonly aside: boolean;
+  /** What was redacted in the source since the copy began, as far as it is copied with this page. Absent: nothing. */
+  readonly redaction?: ForkRedaction;
   /** The last position of the source that this page reached. Null: there are no more items. */
   readonly next: number | null;
 }

@@ -34,6 +34,10 @@ export interface KnownInterestCache {
   mark(): number;
   peek(tenant: string): KnownInterest | null;
   lookUp(tenant: string): Promise<KnownInterest>;
+  /** Whether `peek` would answer. Nothing is asked for. */
+  isKnown(tenant: string): boolean;
+  /** Takes over an answer that came another way. `mark`: of before the question, as `at` and `generation`. */
+  learn(tenant: string, types: readonly string[], asked: { readonly mark: number; readonly at: number; readonly generation: number }): void;
 }
 
 export function createKnownInterest({ ask, now, generation, max, background }: Deps): KnownInterestCache {
@@ -47,22 +51,29 @@ export function createKnownInterest({ ask, now, generation, max, background }: D
     const [oldest] = entries.keys();
     if (entries.size > max && oldest !== undefined) entries.delete(oldest);
   }
-  async function askNow(tenant: string): Promise<KnownInterest> {
-    const at = now();
-    const before = { asked: mark(), until: at + INTEREST_MS, refreshAt: at + REFRESH_AFTER_MS, generation: generation(tenant) };
-    const entry = { types: (await ask(tenant)) ?? [], ...before };
+  const learn: KnownInterestCache["learn"] = (tenant, types, { mark: asked, at, generation: seen }) => {
+    const entry = { types, asked, until: at + INTEREST_MS, refreshAt: at + REFRESH_AFTER_MS, generation: seen };
     // A later question may have been answered first.
-    if ((entries.get(tenant)?.asked ?? 0) < entry.asked) keep(tenant, entry);
-    return entry;
+    if ((entries.get(tenant)?.asked ?? 0) < asked) keep(tenant, entry);
+  };
+  async function askNow(tenant: string): Promise<KnownInterest> {
+    const asked = { at: now(), mark: mark(), generation: generation(tenant) };
+    const types = (await ask(tenant)) ?? [];
+    learn(tenant, types, asked);
+    return { types, asked: asked.mark };
+  }
+  function findFresh(tenant: string): Entry | null {
+    const entry = entries.get(tenant);
+    return entry && entry.until > now() && entry.generation === generation(tenant) ? entry : null;
   }
   function peek(tenant: string): KnownInterest | null {
-    const entry = entries.get(tenant);
-    if (!entry || entry.until <= now() || entry.generation !== generation(tenant)) return null;
+    const entry = findFresh(tenant);
+    if (!entry) return null;
     if (background && entry.refreshAt <= now()) {
       entry.refreshAt = now() + RETRY_AFTER_MS;
       background(askNow(tenant).catch(() => null));
     }
     return entry;
   }
-  return { mark, peek, lookUp: async (tenant) => peek(tenant) ?? askNow(tenant) };
+  return { mark, peek, isKnown: (tenant) => findFresh(tenant) !== null, learn, lookUp: async (tenant) => peek(tenant) ?? askNow(tenant) };
 }

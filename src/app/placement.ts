@@ -186,5 +186,5 @@ type SizeLevel = "ok" | "high" | "critical";
 
 export function rankSize(bytes: number): SizeLevel {
   const share = bytes / MAX_DATABASE_BYTES;
-  return share >= 0.9 ? "critical" : share >= 0.7 ? "high" : "ok";
+  return share >= 0.9 ? "critical" : share >= 0.5 ? "high" : "ok";
 }

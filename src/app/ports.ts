@@ -239,14 +239,17 @@ export interface ProjectionBatch {
 /** The read model of sessions. Writing one batch twice, or an older batch late, changes nothing. */
 export interface Projection {
   write(batch: ProjectionBatch): Promise<void>;
-  /** Removes every row of the session except its tombstone and, in the same transaction, writes what remains of its ledger. */
+  /**
+   * Hides the session, and removes every row of it except its tombstone. The ledger's rows go last, in one transaction with what remains of
+   * them. `rows` null: a part is left, and is removed by the next call.
+   */
   erase(input: {
     readonly tenant: TenantId;
     readonly session: SessionId;
     readonly at: number;
     /** The session's usage as the tenant's object keeps it. Absent: rows that were written before stay. */
     readonly usage?: readonly ErasedUsage[];
-  }): Promise<{ readonly rows: number }>;
+  }): Promise<{ readonly rows: number | null }>;
   /** Removes the end user of the calls at these positions. False: a rebuild was under way, and must be waited for. */
   forgetEndUsers(input: { readonly tenant: TenantId; readonly session: SessionId; readonly calls: readonly number[] }): Promise<boolean>;
 }

@@ -1,7 +1,8 @@
 /**
  * Rates are counted in windows of a minute, which begin with the minutes of the clock. The tenant's object grants blocks of a window's units
  * to their holders (isolates and sessions), and subtracts each block when it grants it: all holders together never use more than the limit in
- * a window. What a holder does not use of its blocks ends with the window.
+ * a window. What a holder does not use of its blocks ends with the window. All holders together have at most `UNUSED_SHARE` of the limit in
+ * units that are not reported as used, so at most that share is lost, however many holders there are.
  */
 
 export const RATE_WINDOW_MS = 60_000;
@@ -12,15 +13,21 @@ export interface RateAsk {
   readonly subject: string;
   /** The most units of a window. */
   readonly limit: number;
-  /** How many units the holder would use. */
+  /** Units that the holder uses at once. 0: it asks before it has used up its last block. */
+  readonly need: number;
+  /** How many units the holder would have. At least `need`. */
   readonly want: number;
+  /** Units that the holder has used since its last ask, `need` of that ask aside, in the window that ends at `ends_at`. */
+  readonly used: number;
+  /** In epoch milliseconds. */
+  readonly ends_at: number;
 }
 
 export interface RateGrant {
   readonly subject: string;
-  /** The units of the block. 0: the window has none left. */
+  /** The units of the block. */
   readonly granted: number;
-  /** The units that the window still has, for all holders. */
+  /** The units that the window still has, for all holders. With 0 no more is granted. */
   readonly left: number;
   /** When the window ends, in epoch milliseconds. */
   readonly ends_at: number;
@@ -32,9 +39,20 @@ export const callSubject = (of: string, id: string): string => `model_calls ${of
 
 export const windowEnd = (now: number): number => (Math.floor(now / RATE_WINDOW_MS) + 1) * RATE_WINDOW_MS;
 
-/** Plans a block. It is at most half of what is left, so that one holder cannot take what others need. `granted`: in this window, before. */
-export function planBlock({ limit, want }: Pick<RateAsk, "limit" | "want">, granted: number): Pick<RateGrant, "granted" | "left"> {
-  const left = Math.max(0, limit - granted);
-  const block = Math.min(Math.max(1, want), Math.ceil(left / 2));
+/** The share of a limit that holders may have unused. */
+const UNUSED_SHARE = 0.1;
+
+/** The most that a holder gets beyond its need: half of what holders may have unused, so that others get some, too. `unused`: what they have. */
+export const countBeside = (limit: number, unused: number): number =>
+  Math.max(0, Math.ceil((Math.floor(limit * UNUSED_SHARE) - unused) / 2));
+
+/** Plans a block. `before`: in this window. */
+export function planBlock(
+  { limit, need, want }: Pick<RateAsk, "limit" | "need" | "want">,
+  before: { readonly granted: number; readonly used: number },
+): Pick<RateGrant, "granted" | "left"> {
+  const left = Math.max(0, limit - before.granted);
+  const beside = Math.min(Math.max(0, want - need), countBeside(limit, before.granted - before.used));
+  const block = Math.min(left, need + beside);
   return { granted: block, left: left - block };
 }

@@ -76,6 +76,8 @@ export interface Caller {
   readonly restriction?: Restriction;
   /** For the audit log. Absent: none. */
   readonly act?: Act;
+  /** The call is repeated because its commit found no room on the disk. It writes nothing: a read answers from what is stored, any other is refused. */
+  readonly isFull?: true;
 }
 
 /** `digest`: of the request's method, path and body, so that one key with two different bodies is refused. */
@@ -273,8 +275,8 @@ export interface SessionApi {
   stop(caller: Caller, input: Keyed & { readonly turn?: TurnId }): Promise<Outcome<Once<{ readonly turn: TurnReport }>>>;
   retry(caller: Caller, input: TurnInput & Keyed): Promise<Outcome<Accepted>>;
 
-  /** Resolves when the turn has ended, or waits for tools. */
-  waitForTurn(caller: Caller, turn: TurnId): Promise<Outcome<TurnReport>>;
+  /** Resolves when the turn has ended, or waits for tools, and after `within` milliseconds at the latest. The object does not see that a caller left. */
+  waitForTurn(caller: Caller, turn: TurnId, within?: number): Promise<Outcome<TurnReport>>;
   turn(caller: Caller, turn: TurnId): Promise<Outcome<TurnReport>>;
   turns(caller: Caller, page: Omit<PageInput, "after"> & { readonly after: TurnId | null }): Promise<Outcome<Page<TurnReport>>>;
   /** Server-sent events as bytes. Disconnecting stops nothing. */

@@ -40,13 +40,13 @@ export interface SessionContent {
   readGeneration(): Generation;
   /** The summaries in the view, oldest first. */
   readSummaries(): readonly string[];
-  /** Items `from..to` with their content, oldest first, read page by page on demand. */
+  /** The items `from..to` that a model reads, with their content, oldest first, page by page on demand. What a retry took back is left out. */
   readForwards(range: {
     readonly from: number;
     readonly to: number;
   }): Iterable<{ readonly meta: ItemMeta; readonly parts: readonly Part[] }>;
   /**
-   * Items `from..to` with their content, newest first. `isWanted`: items for which it is false are skipped, and their content is not read.
+   * The items `from..to` that a model reads, newest first. `isWanted`: items for which it is false are skipped, and their content is not read.
    */
   readBackwards(
     range: { readonly from: number; readonly to: number },

@@ -1,9 +1,13 @@
 /**
- * Turns and streams that are under way take slots, of which a tenant, a key and an end user have a number. The tenant's object grants slots
- * to isolates in leases: each lease is granted once, can be renewed and made smaller, and ends by itself when its isolate does not renew it.
- * So calls that are lost, late or repeated never make the slots of all leases more than the limit.
+ * Turns and streams that are under way take slots, of which a tenant, a key and an end user have a number. The tenant's object leases slots to
+ * isolates: each isolate has one lease of a subject, which its next ask replaces, and which ends by itself when its isolate does not renew it. Asks are
+ * numbered, and an older one changes nothing. So calls that are lost, late or repeated never make the slots of all leases more than the limit.
+ *
+ * What an isolate has beyond what it uses it gives back at once, but for its spare slots. All spare slots together are at most a tenth of the
+ * limit, however many isolates there are: so no turn is refused while less than nine tenths of the limit run.
  */
 import type { LimitSet } from "../contract/limits";
+import { countBeside } from "./rate-grants";
 
 /** How long an isolate uses a lease, from when it asked. */
 export const LEASE_MS = 60_000;
@@ -22,56 +26,42 @@ export interface SlotSubject {
 }
 
 export interface SlotAsk extends SlotSubject {
-  /** The id of the new lease. An ask that is repeated has the same. */
-  readonly lease: string;
+  /** Counts the asks of the isolate. A repeated ask has its number again. */
+  readonly number: number;
   /** The most slots of all leases. */
   readonly limit: number;
-  /** Slots that are used at once. */
+  /** Slots that are used already. They are leased beyond the limit, too. */
+  readonly use: number;
+  /** Slots of the lease that are not used, and that the isolate goes on with while it asks. All others it gives back. */
+  readonly keep: number;
+  /** Slots that would be used at once. */
   readonly need: number;
-  /** Slots to have, so that others need not be asked for. At least `need`. */
-  readonly want: number;
-  /** What needs the slots runs already: they are granted beyond the limit, too. */
-  readonly isRunning: boolean;
+  /** How many spare slots the isolate would have. */
+  readonly spare: number;
 }
 
-/** Slots of a lease that its isolate still uses. 0: none, and the lease ends. */
-export interface SlotKeep {
-  readonly lease: string;
-  readonly slots: number;
-}
-
-/** One call of an isolate: first what it keeps of its leases, then what it asks for. */
+/** One call of an isolate. */
 export interface SlotCall {
-  readonly keeps: readonly SlotKeep[];
+  /** The isolate's id. */
+  readonly isolate: string;
   readonly asks: readonly SlotAsk[];
 }
 
-export interface SlotGrant extends SlotKeep {
-  /** Slots that no lease has. */
-  readonly left: number;
+/** The isolate's lease of a subject from now on. */
+export interface SlotGrant {
+  readonly slots: number;
+  /** How many of the slots the isolate may have unused. */
+  readonly spare: number;
 }
 
-export interface SlotAnswer {
-  /** The entries of `keeps` whose lease has not ended. */
-  readonly kept: readonly SlotKeep[];
-  /** In the order of `asks`. */
-  readonly grants: readonly SlotGrant[];
-}
-
-/** Under a limit below this number, an isolate leases only the slots that it uses. */
-const SMALL_LIMIT = 20;
-
-/** True when so few slots are left, less than a quarter, that an isolate should have no more than it uses. */
-export const isTight = (limit: number, left: number): boolean => limit < SMALL_LIMIT || left * 4 < limit;
-
-/** Plans a lease: what is needed, and where many slots are left at most half of them beside it. `granted`: slots of all other leases. */
-export function planLease(
-  { limit, need, want, isRunning }: Omit<SlotAsk, keyof SlotSubject | "lease">,
-  granted: number,
-): Pick<SlotGrant, "slots" | "left"> {
-  const free = Math.max(0, limit - granted);
-  const needed = isRunning ? need : Math.min(need, free);
-  const left = Math.max(0, free - needed);
-  const beside = isTight(limit, left) ? 0 : Math.min(Math.max(0, want - need), Math.floor(left / 2));
-  return { slots: needed + beside, left: left - beside };
+/** Plans a lease. `own`: the lease until now. `others`: the sums of all other leases. */
+export function planLease(ask: Pick<SlotAsk, "limit" | "use" | "keep" | "need" | "spare">, own: SlotGrant, others: SlotGrant): SlotGrant {
+  const free = Math.max(0, ask.limit - others.slots - ask.use);
+  const kept = Math.min(ask.keep, own.spare, free);
+  const granted = Math.min(ask.need, free - kept);
+  const spare = Math.max(kept, Math.min(ask.spare, countBeside(ask.limit, others.spare)));
+  // Half of the spare slots are leased now, so that more and fewer can be used without a call.
+  const beside = Math.min(Math.max(0, Math.floor(spare / 2) - kept), free - kept - granted);
+  const slots = ask.use + kept + granted + beside;
+  return { slots, spare: Math.min(spare, slots, Math.max(0, ask.limit - others.slots)) };
 }

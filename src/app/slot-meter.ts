@@ -3,19 +3,17 @@
  * are used up. What holds a slot reports again and again that it runs, which also renews the leases.
  */
 import type { Clock } from "./ports";
-import { shareOfLimit } from "./rate-meter";
-import { BEAT_MS, type SlotAnswer, type SlotAsk, type SlotCall, type SlotSubject } from "./slot-grants";
+import { BEAT_MS, type SlotAsk, type SlotCall, type SlotGrant, type SlotSubject } from "./slot-grants";
 import {
-  addLease,
-  applyKept,
+  applyLease,
   countFree,
+  giveUp,
+  hasSurplus,
   hold,
   isRenewalDue,
-  listKeeps,
   newPool,
   type Pool,
   type SlotHolder,
-  shrinkTo,
   tryHold,
   unhold,
 } from "./slot-pool";
@@ -25,11 +23,11 @@ export interface SlotRule extends SlotSubject {
 }
 
 interface SlotMeterDeps {
-  /** Asks the tenant's object. It may throw: then this isolate goes on as if it were the only one. */
-  readonly ask: (owner: string, call: SlotCall) => Promise<SlotAnswer>;
+  /** Asks the tenant's object. It may throw: then this isolate goes on as if it were the only one. One grant for each ask. */
+  readonly ask: (owner: string, call: SlotCall) => Promise<readonly SlotGrant[]>;
   readonly now: Clock;
   readonly newId: () => string;
-  /** The most subjects that are kept. The leases of one that is dropped end by themselves. */
+  /** The most subjects that are kept. The lease of one that is dropped ends by itself. */
   readonly max: number;
 }
 
@@ -39,16 +37,16 @@ export interface SlotMeter {
   take(owner: string, holder: SlotHolder, rules: readonly SlotRule[]): Promise<SlotRule | null>;
   /** Reports what runs: it has its slots, also beyond the limit. One that is not heard of for `HOLD_MS` loses them. Renews leases. */
   report(owner: string, holder: SlotHolder, rules: readonly SlotRule[]): Promise<void>;
-  /** Gives slots back: here at once, and to the tenant's object where few are left. */
+  /** Gives slots back: here at once, and to the tenant's object what this isolate may not keep as spare. */
   release(owner: string, holder: SlotHolder, rules: readonly SlotRule[]): Promise<void>;
 }
 
+/** An isolate asks for spare slots: this part of those that it has in use. */
+const SPARE_PART = 0.25;
 /** How long it is believed that no slot is left. */
 const FULL_MS = 1_000;
 /** How long the tenant's object is not asked after it was out of reach. */
 const ALONE_MS = 5_000;
-/** After this time an ask is taken for lost. */
-const ASK_MS = 5_000;
 
 interface Found {
   readonly rule: SlotRule;
@@ -58,36 +56,39 @@ interface Found {
 class Meter implements SlotMeter {
   readonly #deps: SlotMeterDeps;
   readonly #pools = new Map<string, Pool>();
+  readonly #isolate: string;
+  #asked = 0;
 
   constructor(deps: SlotMeterDeps) {
     this.#deps = deps;
+    this.#isolate = deps.newId();
   }
 
   async take(owner: string, holder: SlotHolder, rules: readonly SlotRule[]): Promise<SlotRule | null> {
     const wanted = rules.map((rule) => this.#find(owner, rule)).filter(({ pool }) => pool.holds.get(holder.id)?.life !== holder.life);
-    const lacking = wanted.filter((one) => !this.#hold(one, holder));
-    const now = this.#deps.now();
-    const full = lacking.find(({ rule, pool }) => pool.holds.size >= rule.limit || pool.fullUntil > now);
-    if (lacking.length > 0 && !full) await this.#send(owner, { lacking, isRunning: false });
-    const refused = full ?? lacking.find((one) => !this.#hold(one, holder));
-    if (!refused) return null;
-    await this.#release(owner, holder, wanted);
-    return refused.rule;
+    for (;;) {
+      const lacking = wanted.filter((one) => !this.#hold(one, holder));
+      if (lacking.length === 0) return null;
+      const now = this.#deps.now();
+      const full = lacking.find(({ rule, pool }) => pool.holds.size >= rule.limit || pool.fullUntil > now);
+      if (full) {
+        await this.#release(owner, holder, wanted);
+        return full.rule;
+      }
+      for (const { pool } of lacking) pool.waiting += 1;
+      await this.#send(owner, lacking);
+      for (const { pool } of lacking) pool.waiting -= 1;
+    }
   }
 
   async report(owner: string, holder: SlotHolder, rules: readonly SlotRule[]): Promise<void> {
     const now = this.#deps.now();
     const found = rules.map((rule) => this.#find(owner, rule));
     for (const { pool } of found) hold(pool, holder, now);
-    const reached = found.filter(({ pool }) => pool.aloneUntil <= now);
-    const due = reached.filter(({ pool }) => isRenewalDue(pool, now));
-    for (const { pool } of due) {
-      pool.renewAt = now + BEAT_MS;
-      shrinkTo(pool, pool.peak);
-      pool.peak = pool.holds.size;
-    }
-    const lacking = reached.filter(({ pool }) => pool.askingUntil <= now && countFree(pool, now) < 0);
-    if (due.length + lacking.length > 0) await this.#send(owner, { lacking, isRunning: true, renewed: due });
+    const reached = found.filter(({ pool }) => pool.aloneUntil <= now && !pool.asking);
+    const due = reached.filter(({ pool }) => isRenewalDue(pool, now) || countFree(pool, now) < 0);
+    for (const { pool } of due) pool.renewAt = now + BEAT_MS;
+    await this.#send(owner, due);
   }
 
   release(owner: string, holder: SlotHolder, rules: readonly SlotRule[]): Promise<void> {
@@ -96,14 +97,11 @@ class Meter implements SlotMeter {
   }
 
   async #release(owner: string, holder: SlotHolder, found: readonly Found[]): Promise<void> {
-    const now = this.#deps.now();
     const freed = found.filter(({ pool }) => unhold(pool, holder));
-    const renewed = freed.filter(({ pool }) => pool.isTight && countFree(pool, now) > 0);
-    for (const { pool } of renewed) {
-      shrinkTo(pool, pool.holds.size);
-      pool.fullUntil = 0;
-    }
-    if (renewed.length > 0) await this.#send(owner, { lacking: [], isRunning: false, renewed });
+    await Promise.all(freed.map(({ pool }) => pool.asking));
+    const left = freed.filter(({ pool }) => !pool.asking && hasSurplus(pool, this.#deps.now()));
+    for (const { pool } of left) pool.fullUntil = 0;
+    await this.#send(owner, left);
   }
 
   /** The newest is kept last, so the first of the map is the one to drop, unless something holds it. */
@@ -121,41 +119,41 @@ class Meter implements SlotMeter {
     return tryHold(pool, holder, { limit, now: this.#deps.now() });
   }
 
-  /** One slot for a request, all that lack for what runs, and beside them a part of the limit, unless another ask is under way. */
-  #toAsk({ rule, pool }: Found, isRunning: boolean): SlotAsk {
-    const now = this.#deps.now();
-    const need = isRunning ? Math.max(0, -countFree(pool, now)) : 1;
-    const beside = isRunning || pool.askingUntil > now ? 0 : shareOfLimit(rule.limit);
-    pool.askingUntil = now + ASK_MS;
-    return { ...rule, lease: this.#deps.newId(), need, want: need + beside, isRunning };
+  /** Waits for an answer about each. What comes while an ask is under way waits for its answer, and then asks together. */
+  async #send(owner: string, found: readonly Found[]): Promise<void> {
+    const idle = found.filter(({ pool }) => !pool.asking);
+    if (idle.length > 0) {
+      const asking = this.#ask(owner, idle);
+      for (const { pool } of idle) pool.asking = asking;
+    }
+    await Promise.all(found.map(({ pool }) => pool.asking));
   }
 
-  async #send(
-    owner: string,
-    {
-      lacking,
-      isRunning,
-      renewed = [],
-    }: { readonly lacking: readonly Found[]; readonly isRunning: boolean; readonly renewed?: readonly Found[] },
-  ): Promise<void> {
+  async #ask(owner: string, found: readonly Found[]): Promise<void> {
     const sentAt = this.#deps.now();
-    const asks = lacking.map((one) => this.#toAsk(one, isRunning));
-    const pools = [...new Set([...lacking, ...renewed].map(({ pool }) => pool))];
-    const sent = pools.map((pool) => ({ pool, keeps: listKeeps(pool) }));
+    const asks = found.map((one) => this.#toAsk(one, sentAt));
     try {
-      const answer = await this.#deps.ask(owner, { keeps: sent.flatMap(({ keeps }) => keeps), asks });
-      for (const { pool, keeps } of sent) applyKept(pool, keeps, answer, sentAt);
-      for (const [index, { rule, pool }] of lacking.entries()) {
-        const grant = answer.grants[index];
-        if (!grant) continue;
-        addLease(pool, grant, { limit: rule.limit, sentAt });
-        if (grant.slots === 0 && !isRunning) pool.fullUntil = this.#deps.now() + FULL_MS;
+      const grants = await this.#deps.ask(owner, { isolate: this.#isolate, asks });
+      const now = this.#deps.now();
+      for (const [index, { pool }] of found.entries()) {
+        const [grant, ask] = [grants[index], asks[index]];
+        if (!grant || !ask) throw new Error("The tenant's object left an ask without a grant");
+        applyLease(pool, grant, sentAt);
+        if (grant.slots < ask.use + ask.need) pool.fullUntil = now + FULL_MS;
       }
     } catch {
-      for (const pool of pools) pool.aloneUntil = this.#deps.now() + ALONE_MS;
+      for (const { pool } of found) pool.aloneUntil = this.#deps.now() + ALONE_MS;
     } finally {
-      for (const { pool } of lacking) pool.askingUntil = 0;
+      for (const { pool } of found) pool.asking = null;
     }
+  }
+
+  #toAsk({ rule, pool }: Found, now: number): SlotAsk {
+    const use = pool.holds.size;
+    const spare = Math.ceil((use + pool.waiting) * SPARE_PART);
+    const keep = Math.max(0, Math.min(countFree(pool, now), Math.ceil(Math.min(spare, pool.spare) / 2)));
+    giveUp(pool, keep);
+    return { ...rule, number: ++this.#asked, use, keep, need: pool.waiting, spare };
   }
 }
 

@@ -4,8 +4,6 @@ import type { Act } from "./audit-chain";
 import type { TenantOutcome } from "./tenant-api";
 
 export interface TenantStandingApi {
-  /** Whether the tenant is served. */
-  standing(): Promise<TenantOutcome<Standing>>;
   /** For the deployment's admin. Repeating it changes nothing: the first time and reason stay. */
   suspend(act: Act, reason: string | null): Promise<TenantOutcome<Standing>>;
   /** For the deployment's admin. */

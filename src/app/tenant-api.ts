@@ -3,6 +3,7 @@ import type { PolicyChoice } from "../context/policy-choice";
 import type { ClientSettings } from "../contract/client-settings";
 import type { CredentialView } from "../contract/credential";
 import type { ListedTenant } from "../contract/deployment";
+import type { LimitSet } from "../contract/limits";
 import type { LimitSuggestion } from "../contract/model";
 import type { HttpTool, HttpToolEntry, McpServer } from "../contract/registered-tool";
 import type { KeyView } from "../contract/tenant";
@@ -14,6 +15,7 @@ import type { Scope } from "../domain/scopes";
 import type { Standing } from "../domain/tenant-status";
 import type { Result } from "../lib/result";
 import type { Act } from "./audit-chain";
+import type { KnownBudgets } from "./budget-counters";
 import type { ChannelError } from "./channel-error";
 import type { Condition, UnmetCondition } from "./conditions";
 import type { ModelEntry, ModelOverride, SuggestedLimit } from "./model-entry";
@@ -237,6 +239,8 @@ export interface TenantApi extends TenantToolsApi, TenantLimitsApi {
   /** The last call of a throwaway session: stores its usage, sends it until it has arrived, and ends its references to files, once. */
   endThrowaway(input: ErasedSessionUsage): Promise<TenantOutcome<null>>;
 
+  /** What a turn has to know of the tenant. `model`: the one that it asks. Null: there is no such tenant. */
+  brief(model: string | null): Promise<TenantBrief | null>;
   /** The tenant's own override, else the deployment's model, else null. */
   resolveModel(id: string): Promise<ModelSpec | null>;
   listModels(): Promise<TenantOutcome<readonly ModelEntry[]>>;
@@ -254,6 +258,26 @@ export interface TenantApi extends TenantToolsApi, TenantLimitsApi {
   deleteCredential(act: Act, name: string): Promise<TenantOutcome<null>>;
   /** For the code that calls a model. Null when there is no credential of that name. */
   sealedCredential(name: string): Promise<SealedCredential | null>;
+}
+
+/** What a turn has to know of its tenant, in one answer with one age: an isolate that knows nothing asks once for all of it. */
+export interface TenantBrief {
+  readonly standing: Standing;
+  readonly settings: TenantSettings;
+  /** Null: the tenant has no limit. */
+  readonly limits: LimitSet | null;
+  readonly budgets: KnownBudgets;
+  /** The types of events that the tenant's webhook endpoints want. */
+  readonly interest: readonly string[];
+  readonly placement: Placement;
+  /** The model that was asked for. Null: none was, or the tenant has no such model. */
+  readonly model: BriefModel | null;
+}
+
+/** `credential`: the tenant's, with which the model is called. Null: it is called without one of the tenant's. */
+interface BriefModel {
+  readonly spec: ModelSpec;
+  readonly credential: { readonly name: string; readonly sealed: SealedCredential } | null;
 }
 
 /** A tenant as the read model shows it. It is always complete, so that a lost or repeated write does no harm. */

@@ -2,7 +2,6 @@
 import type { BudgetView } from "../contract/budget";
 import type { TenantEventPage } from "../contract/tenant-event";
 import type { SessionId } from "../domain/ids";
-import type { KnownBudgets } from "./budget-counters";
 import type { RenewAnswer, RenewInput } from "./budget-ports";
 import type { TenantOutcome } from "./tenant-api";
 
@@ -14,8 +13,6 @@ export interface BudgetQuery {
 export interface TenantBudgetsApi {
   /** Also for a deleted tenant, whose sessions report for the last time. */
   renewBudget(input: RenewInput): Promise<TenantOutcome<RenewAnswer>>;
-  /** Null: no such tenant. */
-  knownBudgets(): Promise<KnownBudgets | null>;
   /** Counters of the tenant, or those of an end user or a session. */
   listBudgets(query: BudgetQuery): Promise<TenantOutcome<readonly BudgetView[]>>;
   /** In order of their seq, from after `after` on. */

@@ -9,10 +9,10 @@ export interface TenantProjection {
   writeUsage(tenant: TenantId, usage: readonly ErasedSessionUsage[]): Promise<void>;
   /** Removes a part of the usage from before a time, and lets none of it come back. Returns true when none is left. */
   removeUsage(tenant: TenantId, before: number): Promise<boolean>;
-  /** Removes the tenant's row and its models, and takes all its sessions out of the lists. */
+  /** Removes the tenant's row and its models. Its sessions go with their erasures, some at a time. */
   close(tenant: TenantId, at: number): Promise<void>;
-  /** Removes what is left of the tenant's sessions. */
-  sweep(tenant: TenantId, at: number): Promise<void>;
+  /** Removes a part of what is left of the tenant's sessions. Returns true when nothing is left. */
+  sweep(tenant: TenantId, at: number): Promise<boolean>;
   /** Takes sessions out of the lists, and refuses what is still sent of them. */
   hide(tenant: TenantId, sessions: readonly SessionId[], at: number): Promise<void>;
 }

@@ -49,7 +49,7 @@ export interface TransferApi {
     caller: Caller,
     input: { readonly first: boolean; readonly events: readonly StoredRow[]; readonly bodies: readonly BodyRow[] },
   ): Promise<Outcome<null>>;
-  /** Folds what is staged, and opens the session. Refused as invalid, and forgotten, when the log is not that of an open session. */
+  /** Folds what is staged, and opens the session. Refused as invalid, and forgotten, when the log is not that of an open session: `field` is the seq of the event at fault, or `log`. */
   finishRestore(caller: Caller, input: { readonly seq: number }): Promise<Outcome<null>>;
   /** Forgets what is staged. */
   dropRestore(caller: Caller): Promise<Outcome<null>>;

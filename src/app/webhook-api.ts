@@ -55,8 +55,6 @@ export const toEndpointEtag = ({ url, events, description, metadata, status }: W
 export const toSecretPlace = (endpoint: WebhookEndpointId): string => `webhook/${endpoint}`;
 
 export interface TenantWebhooksApi {
-  /** The types that enabled endpoints want. Null: no such tenant. */
-  webhookInterest(): Promise<readonly string[] | null>;
   /** Keeps what a session announces for the endpoints that want it. Repeating a call changes nothing. */
   announce(session: SessionId, announcements: readonly Announcement[]): Promise<TenantOutcome<null>>;
 

@@ -20,13 +20,16 @@ interface PricedCall {
   readonly usage: CallUsage | null;
   /** Raw estimate of the request. */
   readonly estimate: number;
+  /** The provider refused the call before any output, or it was never sent. Budgets are charged with nothing for it, too. */
+  readonly isFree?: boolean;
 }
 
 /**
  * The cost as an optional field of the call. Absent when it is unknown, including when the reported input cannot be the
  * weight of the request.
  */
-export function costField({ usage, estimate }: PricedCall, prices: Prices | undefined): { readonly cost?: number } {
-  const cost = usage && isCount(usage, estimate) ? computeCost(usage, prices ?? null) : null;
+export function costField({ usage, estimate, isFree = false }: PricedCall, prices: Prices | undefined): { readonly cost?: number } {
+  if (!usage || !isCount(usage, estimate)) return isFree ? { cost: 0 } : {};
+  const cost = computeCost(usage, prices ?? null);
   return cost === null ? {} : { cost };
 }

@@ -1,8 +1,7 @@
 /** Where the view may be cut: between closed groups, so that the newest messages stay verbatim. */
 import type { CompactionTrigger, Overlay } from "../domain/compaction-events";
 import type { SessionState } from "../domain/state";
-import { missingResults, NO_RESULT_TOKENS } from "../domain/view";
-import { itemTokens, toRequestLimit, toSessionRatio } from "./budget";
+import { toRequestLimit, toSizing } from "./budget";
 import { type Group, groupItems, NewestGroups } from "./groups";
 import type { PlanInput } from "./plan";
 import type { Policy } from "./policy";
@@ -11,10 +10,6 @@ const openCalls = ({ turn, imported_calls }: SessionState): ReadonlySet<string> 
   new Set([...(turn?.open_calls ?? []), ...imported_calls].map((call) => call.execution));
 
 export const viewGroups = (state: SessionState): Group[] => groupItems(state.view.items, openCalls(state));
-
-/** Raw tokens of a group as the view shows it, with placeholders for missing results. */
-export const weigh = (state: SessionState, { items }: Group): number =>
-  items.reduce((sum, item) => sum + itemTokens(state, item), Math.max(0, missingResults(items)) * NO_RESULT_TOKENS);
 
 /** Whether the change must be made, whatever it saves. */
 export const isForced = (trigger: CompactionTrigger): boolean =>
@@ -103,14 +98,14 @@ interface Walked {
   readonly exceeds: number | null;
 }
 
-function walkBack({ state, limits }: PlanInput, groups: NewestGroups, budget: number): Walked {
-  const ratio = toSessionRatio(state, limits.model);
+function walkBack(input: PlanInput, groups: NewestGroups, budget: number): Walked {
+  const sizing = toSizing(input);
   let tokens = 0;
   let fills: number | null = null;
   for (let kept = 1; ; kept++) {
     const group = groups.at(kept - 1);
     if (!group) return { fits: kept - 1, fills: fills ?? kept - 1, exceeds: null };
-    tokens += weigh(state, group) * ratio;
+    tokens += sizing.group(group) * sizing.ratio;
     if (tokens >= budget) fills ??= kept;
     if (tokens > budget) return { fits: Math.max(1, kept - 1), fills: fills ?? kept, exceeds: kept };
   }
@@ -127,15 +122,15 @@ function onToUser(groups: NewestGroups, most: number | null): number {
 }
 
 /** Extends the tail back to a user message if one lies within a quarter of the budget, so that the tail starts with a question. */
-function backToUser({ state, limits }: PlanInput, groups: NewestGroups, by: { readonly kept: number; readonly budget: number }): number {
+function backToUser(input: PlanInput, groups: NewestGroups, by: { readonly kept: number; readonly budget: number }): number {
   const { kept, budget } = by;
   if (groups.at(kept - 1)?.isUser) return kept;
-  const ratio = toSessionRatio(state, limits.model);
+  const sizing = toSizing(input);
   let extra = 0;
   for (let more = kept + 1; ; more++) {
     const group = groups.at(more - 1);
     if (!group) return kept;
-    extra += weigh(state, group) * ratio;
+    extra += sizing.group(group) * sizing.ratio;
     if (extra > budget / 4) return kept;
     if (group.isUser) return more;
   }

@@ -1,4 +1,5 @@
 /** Encloses text in delimiters that it cannot close, whatever it contains (docs/field.md, smaller traps). */
+import { memoize } from "../lib/memoize";
 
 /** `text` between tags. A bracket that would begin or close the tag is replaced, whatever the tag's case, spacing or hidden characters. */
 export function enclose(tag: string, text: string): string {
@@ -9,19 +10,17 @@ export function enclose(tag: string, text: string): string {
 const HIDDEN =
   "[\\s\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180e\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u206f\\ufe00-\\ufe0f\\ufeff]*";
 
-const patterns = new Map<string, RegExp>();
-
-function toPattern(tag: string): RegExp {
-  const known = patterns.get(tag);
-  if (known) return known;
-  const spelled = [...tag].join(HIDDEN);
+/** Escapes text that stands where any of `tags` may be opened and closed. */
+export function tagEscaper(tags: readonly string[]): (text: string) => string {
+  const spelled = tags.map((tag) => [...tag].join(HIDDEN)).join("|");
   // The pattern must match what follows the bracket in one way only. Two adjacent runs of hidden characters would take quadratic time.
-  const pattern = new RegExp(`[<\\uff1c\\u2039\\ufe64](?=${HIDDEN}(?:/${HIDDEN})?${spelled})`, "gi");
-  patterns.set(tag, pattern);
-  return pattern;
+  const pattern = new RegExp(`[<\\uff1c\\u2039\\ufe64](?=${HIDDEN}(?:/${HIDDEN})?(?:${spelled}))`, "gi");
+  return (text) => text.replace(pattern, () => "&lt;");
 }
 
-export const neutralize = (tag: string, text: string): string => text.replace(toPattern(tag), () => "&lt;");
+const findEscaper = memoize((tag: string) => tagEscaper([tag]));
+
+export const neutralize = (tag: string, text: string): string => findEscaper(tag)(text);
 
 /** Everything that any reader takes for the end of a line. */
 const LINE_END = /(\r\n|[\n\v\f\r\u0085\u2028\u2029])/;

@@ -1,9 +1,8 @@
 /** Drops: groups leave the view without a summary. They stay in the record and go into the next summary. */
 import type { OverlayId } from "../domain/ids";
-import type { SessionState } from "../domain/state";
-import { weigh } from "./cut";
 import type { Group } from "./groups";
 import type { DropRung } from "./plan";
+import type { Sizing } from "./sizing";
 
 /**
  * A run of positions that leave the view or have left it. Mutable while it is built, because a long view has a group
@@ -20,16 +19,12 @@ interface Stretch {
 }
 
 /** One drop for each run of neighbouring positions. Ranges that were trimmed before, next to or between the groups, become part of it. */
-export function dropRungs(
-  state: SessionState,
-  groups: readonly Group[],
-  by: { readonly ratio: number; readonly reason: string },
-): DropRung[] {
+export function dropRungs(sizing: Sizing, groups: readonly Group[], reason: string): DropRung[] {
   const going = groups.map((group): Stretch => {
     const { from, to, items } = group;
-    return { from, to, replaces: [], items: items.length, tokens: weigh(state, group), leaves: true };
+    return { from, to, replaces: [], items: items.length, tokens: sizing.group(group), leaves: true };
   });
-  const gone = state.view.overlays
+  const gone = sizing.state.view.overlays
     .filter((known) => known.kind === "dropped")
     .map(({ id, from, to, items }): Stretch => ({ from, to, replaces: [id], items, tokens: 0, leaves: false }));
   const stretches: Stretch[] = [];
@@ -40,7 +35,7 @@ export function dropRungs(
   }
   return stretches
     .filter((stretch) => stretch.leaves)
-    .map(({ leaves: _, tokens, ...stretch }) => ({ rung: "drop", ...stretch, gain: Math.floor(tokens * by.ratio), reason: by.reason }));
+    .map(({ leaves: _, tokens, ...stretch }) => ({ rung: "drop", ...stretch, gain: sizing.gain(tokens), reason }));
 }
 
 function extend(stretch: Stretch, next: Stretch): void {

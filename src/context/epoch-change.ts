@@ -11,20 +11,12 @@ import { toSummaryInstructions } from "../domain/standing-instructions";
 import type { SessionState } from "../domain/state";
 import { toSummarySources } from "../domain/summary-sources";
 import { assertNever } from "../lib/assert-never";
-import {
-  itemTokens,
-  type Measure,
-  type ModelLimits,
-  measureAfter,
-  measureNext,
-  plannedNext,
-  toRequestLimit,
-  toSessionRatio,
-} from "./budget";
+import { type ModelLimits, toRequestLimit, toSizing } from "./budget";
 import { isWarm, UNKNOWN_PRICES } from "./economy";
 import { estimateParts } from "./item-tokens";
 import { keptPrefix } from "./kept-prefix";
 import type { PlanEconomy, Rung } from "./plan";
+import { type Measure, Sizing } from "./sizing";
 import { wayBack } from "./tool-results";
 import { shortenParts } from "./view";
 
@@ -134,11 +126,12 @@ export function buildChangeFromSummary(
     read: toSummarySources(plan, input.state),
   };
   const others = also.flatMap((rung) => (rung.rung === "summarize" ? [] : [toOp(rung, input)]));
-  const source = leaves.reduce((sum, item) => sum + itemTokens(input.state, item), 0);
+  const sizing = toSizing(input);
+  const source = leaves.reduce((sum, item) => sum + sizing.item(item), 0);
   const earlier = replaced.reduce((sum, known) => sum + known.tokens, 0);
   const done: Taken = {
     rung: plan.mode === null ? "note" : "summarize",
-    gain: Math.floor(Math.max(0, source + earlier - summary.tokens) * toSessionRatio(input.state, input.limits.model)),
+    gain: sizing.gain(Math.max(0, source + earlier - summary.tokens)),
     reason: input.trigger,
   };
   return draftFromOps([op, ...others], input, {
@@ -166,11 +159,12 @@ function draftFromOps(ops: readonly EpochOp[], input: EpochChangeInput, { rungs,
 
 /** Applies the change to a copy of the state and measures it. What leaves and what comes is measured relative to the request before. */
 function measureChange(ops: readonly EpochOp[], input: EpochChangeInput): Receipt {
-  const { state, limits, trigger, summarizer } = input;
+  const { state, trigger, summarizer } = input;
+  const sizing = toSizing(input);
   const after = stateAfter(state, ops, trigger);
-  const measured = measureNext(state, limits.model);
+  const measured = sizing.next();
   const { tokens: before } = measured;
-  const then = measureAfter(after, { state, measured }, limits.model);
+  const then = sizing.after(after);
   const { tokens: now } = then;
   return {
     tokens_before: before,
@@ -182,7 +176,7 @@ function measureChange(ops: readonly EpochOp[], input: EpochChangeInput): Receip
     usage: summarizer?.usage ?? null,
     ms: summarizer?.ms ?? 0,
     cost: summarizer ? summarizer.cost : 0,
-    economy: toEconomy(input, { before, now, kept: keptPrefix(state, after, limits.model) }),
+    economy: toEconomy(input, { before, now, kept: keptPrefix(sizing, after) }),
     rungs: [],
     mode: null,
     attempts: summarizer?.attempts ?? 0,
@@ -204,10 +198,14 @@ function toEconomy(
 
 const toCertainty = ({ source, error_bound }: Measure): Certainty => ({ source, error_bound });
 
-/** Whether the summary itself makes the view smaller: the same change without its summary would leave the view larger. */
-export function isSmallerBySummary(state: SessionState, ops: readonly EpochOp[]): boolean {
-  const weigh = (done: readonly EpochOp[]): number => stateAfter(state, done, "manual").view.tokens;
-  return weigh(ops) < weigh(ops.filter((op) => op.op !== "summarize"));
+/**
+ * Whether the change makes the next request smaller, with the definition of `memory_query` where it is the first to offer it. A summary
+ * must do so itself: the same change without it would leave the request larger.
+ */
+export function isSmallerAfter(sizing: Sizing, ops: readonly EpochOp[]): boolean {
+  const weigh = (done: readonly EpochOp[]): number => new Sizing(stateAfter(sizing.state, done, "manual"), sizing.model).raw;
+  const others = ops.filter((op) => op.op !== "summarize");
+  return weigh(ops) < (others.length === 0 || others.length === ops.length ? sizing.raw : Math.min(sizing.raw, weigh(others)));
 }
 
 /** Whether the next request would fit after these operations. */
@@ -216,7 +214,7 @@ export function fitsAfter(
   ops: readonly EpochOp[],
   limits: ModelLimits,
 ): { readonly fits: boolean; readonly tokens: number } {
-  const tokens = plannedNext(stateAfter(state, ops, "manual"), limits.model);
+  const tokens = new Sizing(stateAfter(state, ops, "manual"), limits.model).planned();
   return { fits: tokens <= (toRequestLimit(limits) ?? Number.POSITIVE_INFINITY), tokens };
 }
 

@@ -1,5 +1,7 @@
 /** The types of files that are stored, their largest sizes, and what they weigh in a request. */
 import { assertNever } from "../lib/assert-never";
+import { err, ok, type Result } from "../lib/result";
+import { sniffType } from "../lib/sniff-type";
 import { IMAGE_TOKENS } from "./tokens";
 
 type FileKind = "image" | "pdf" | "text";
@@ -32,6 +34,29 @@ export const MAX_FILE_BYTES = Math.max(...Object.values(FILE_TYPES).map(({ maxBy
 
 export const findFileType = (mediaType: string): FileType | null =>
   Object.hasOwn(FILE_TYPES, mediaType) ? (FILE_TYPES[mediaType] ?? null) : null;
+
+/** Types that say nothing: curl and browsers send them when nothing else is known. */
+const UNSAID = new Set(["", "application/octet-stream", "application/x-www-form-urlencoded"]);
+
+type TypeFault =
+  | { readonly code: "file_type_not_allowed"; readonly found: string | null }
+  | { readonly code: "file_too_large"; readonly limit: number };
+
+/**
+ * The type to store, by the file's first bytes. A text's kind cannot be found by its bytes, so the sender's word is taken there. `declared`: null
+ * when the bytes decide.
+ */
+export function judgeType(
+  head: Uint8Array,
+  { declared, bytes }: { readonly declared: string | null; readonly bytes: number },
+): Result<string, TypeFault> {
+  const found = sniffType(head);
+  const named = UNSAID.has(declared ?? "") ? found : declared;
+  const type = named === null ? null : findFileType(named);
+  const isAsNamed = named === found || (type?.kind === "text" && found === "text/plain");
+  if (named === null || !type || !isAsNamed) return err({ code: "file_type_not_allowed", found });
+  return bytes > type.maxBytes ? err({ code: "file_too_large", limit: type.maxBytes }) : ok(named);
+}
 
 /** Tokens of a page of a PDF. Anthropic names 1,500 to 3,000 (https://docs.claude.com/en/docs/build-with-claude/pdf-support). */
 const PAGE_TOKENS = 2_000;

@@ -8,30 +8,17 @@
 import type { Reduction } from "../domain/compaction-events";
 import type { FitReport } from "../domain/events";
 import type { ItemMeta } from "../domain/message";
-import { fixedTokens, type SessionState } from "../domain/state";
-import {
-  assumeWindow,
-  countedOff,
-  itemTokens,
-  type Measure,
-  measureNext,
-  plannedNext,
-  rawViewTokens,
-  SHORTENED_CHARS,
-  toPaddedRatio,
-  toPendingRecallTokens,
-  toRequestLimit,
-  toSessionRatio,
-  toUpperBound,
-} from "./budget";
-import { viewGroups, weigh } from "./cut";
+import { fixedTokens, weighFixed } from "../domain/state";
+import { assumeWindow, SHORTENED_CHARS, toRequestLimit, toSizing } from "./budget";
+import { viewGroups } from "./cut";
 import { dropRungs } from "./drop";
 import type { Group } from "./groups";
 import { buildImmediatePlan } from "./ladder";
 import type { CompactPlan, Plan, PlanInput, Rung } from "./plan";
 import type { Policy } from "./policy";
-import { longest, reductionGain } from "./reductions";
-import { contentBytes, fixedBytes, itemBytes, reducedBytes, toContentBytes } from "./request-bytes";
+import { longest } from "./reductions";
+import { toContentBytes } from "./request-bytes";
+import { type Measure, type Sizing, toUpperBound } from "./sizing";
 
 type GuardInput = Omit<PlanInput, "trigger" | "now" | "options">;
 
@@ -46,7 +33,8 @@ type GuardPlan =
 export function planGuard(asked: GuardInput): GuardPlan {
   const { state, policy } = asked;
   const limits = assumeWindow(asked.limits, policy);
-  const next = measureNext(state, limits.model);
+  const sizing = toSizing({ state, limits });
+  const next = sizing.next();
   const limit = toRequestLimit(limits);
   const bySize = planBytes({ state, limits, policy }, next);
   if (bySize) return bySize;
@@ -55,14 +43,14 @@ export function planGuard(asked: GuardInput): GuardPlan {
   if (tokens <= limit) return { kind: "none", reason: "fits", next };
   const worked = workOut({ state, limits, policy }, { limit, tokens });
   if (worked.floor > limit) {
-    const tight = worked.likely <= limit ? buildImmediatePlan("guard", { state, limits }, { next, rungs: worked.rungs() }) : null;
+    const tight = worked.likely <= limit ? buildImmediatePlan("guard", sizing, { next, rungs: worked.rungs() }) : null;
     return { kind: "cannot_fit", fit: worked.report(limit), ...(tight && { tight }) };
   }
   // Only the provider's last count says that the request does not fit, and nothing can leave. The request is sent: the provider counts
   // again or refuses.
   const rungs = worked.rungs();
   if (rungs.length === 0) return { kind: "none", reason: "nothing_older", next };
-  return buildImmediatePlan("guard", { state, limits }, { next, rungs });
+  return buildImmediatePlan("guard", sizing, { next, rungs });
 }
 
 /**
@@ -74,7 +62,7 @@ function planBytes({ state, limits, policy }: GuardInput, next: Measure): GuardP
   if (!worked) return null;
   return worked.fit
     ? { kind: "cannot_fit", fit: worked.fit }
-    : buildImmediatePlan("guard", { state, limits }, { next, rungs: worked.rungs });
+    : buildImmediatePlan("guard", toSizing({ state, limits }), { next, rungs: worked.rungs });
 }
 
 const TOO_LARGE = "the next request would be larger than any may be";
@@ -87,40 +75,40 @@ interface WorkedOutBytes {
 
 /** Null when the request is within the bound in bytes as it is. */
 function workOutBytes({ state, limits, policy }: GuardInput): WorkedOutBytes | null {
+  const sizing = toSizing({ state, limits });
   const most = toContentBytes(limits);
-  let left = contentBytes(state);
+  let left = sizing.bytes();
   if (left <= most) return null;
-  const ratio = toSessionRatio(state, limits.model);
   const groups = viewGroups(state);
   const going = new Set<Group>();
   for (const group of keptLast(mayGo(groups), policy)) {
     if (left <= most * policy.guard_target_ratio) break;
     going.add(group);
-    left -= group.items.reduce((sum, item) => sum + itemBytes(state, item), 0);
+    left -= group.items.reduce((sum, item) => sum + sizing.itemBytes(item), 0);
   }
   const staying = groups.filter((group) => !going.has(group)).flatMap((group) => group.items);
   const shortened: Reduction[] = [];
-  for (const each of longestResults(state, staying)) {
+  for (const each of longestResults(sizing, staying)) {
     if (left <= most) break;
     shortened.push(each.reduction);
-    left -= itemBytes(state, each.item) - reducedBytes(each.item, each.reduction.tokens);
+    left -= sizing.freedBytes(each.item, each.reduction);
   }
-  const drops = dropRungs(state, [...going], { ratio, reason: TOO_LARGE });
-  const gain = reductionGain(state, shortened);
+  const drops = dropRungs(sizing, [...going], TOO_LARGE);
+  const freed = sizing.freed(shortened);
   const shorten: Rung = {
     rung: "shorten",
     items: shortened,
     chars: SHORTENED_CHARS,
-    gain: Math.floor(gain * ratio),
+    gain: sizing.gain(freed),
     reason: TOO_LARGE,
   };
   const rungs = shortened.length > 0 ? [...drops, shorten] : drops;
   if (left <= most) return { rungs, fit: null };
-  const scale = toPaddedRatio(state, limits.model);
-  const floor = Math.ceil((fixedTokens(state) + staying.reduce((sum, item) => sum + itemTokens(state, item), 0) - gain) * scale);
+  const raw = fixedTokens(state) + staying.reduce((sum, item) => sum + sizing.item(item), 0) - freed;
+  const floor = Math.ceil(raw * sizing.padded);
   // The limit in tokens, converted from bytes by the ratio of this content.
   const limit = Math.floor((floor * most) / left);
-  return { rungs, fit: { floor, limit, biggest: findLargest(state, staying, scale), bytes: { floor: left, limit: most } } };
+  return { rungs, fit: { floor, limit, biggest: findLargest(sizing, staying), bytes: { floor: left, limit: most } } };
 }
 
 interface ShortenedResult {
@@ -128,9 +116,9 @@ interface ShortenedResult {
   readonly reduction: Reduction;
 }
 
-function longestResults(state: SessionState, items: readonly ItemMeta[]): readonly ShortenedResult[] {
+function longestResults(sizing: Sizing, items: readonly ItemMeta[]): readonly ShortenedResult[] {
   const results = new Map(items.filter(({ kind }) => kind === "tool_result").map((item) => [item.position, item]));
-  return longest(state, [...results.values()], Number.POSITIVE_INFINITY).flatMap((reduction) => {
+  return longest(sizing, [...results.values()], Number.POSITIVE_INFINITY).flatMap((reduction) => {
     const item = results.get(reduction.position);
     return item ? [{ item, reduction }] : [];
   });
@@ -150,7 +138,7 @@ export function fitReport(asked: GuardInput): FitReport | null {
   if (fit) return fit;
   const limit = toRequestLimit(limits);
   if (limit === null) return null;
-  const worked = workOut({ state, limits, policy }, { limit, tokens: plannedNext(state, limits.model) });
+  const worked = workOut({ state, limits, policy }, { limit, tokens: toSizing({ state, limits }).planned() });
   return worked.floor > limit ? worked.report(limit) : null;
 }
 
@@ -160,11 +148,8 @@ export function weighRequest(asked: GuardInput): FitReport | null {
   const limits = assumeWindow(asked.limits, policy);
   const limit = toRequestLimit(limits);
   if (limit === null) return null;
-  return {
-    floor: plannedNext(state, limits.model),
-    limit,
-    biggest: findBiggest(state, state.view.items, toPaddedRatio(state, limits.model)),
-  };
+  const sizing = toSizing({ state, limits });
+  return { floor: sizing.planned(), limit, biggest: findBiggest(sizing, state.view.items) };
 }
 
 interface WorkedOut {
@@ -178,35 +163,33 @@ interface WorkedOut {
 }
 
 function workOut({ state, limits, policy }: GuardInput, by: { readonly limit: number; readonly tokens: number }): WorkedOut {
-  const [ratio, scale] = [toSessionRatio(state, limits.model), toPaddedRatio(state, limits.model)];
+  const sizing = toSizing({ state, limits });
+  const { ratio, padded: scale, raw, offer, counted: off } = sizing;
   const groups = viewGroups(state);
-  const raw = rawViewTokens(state);
-  const off = countedOff(state, limits.model);
   // After the change the anchor is void, and everything but a counted fixed part is estimated, so both measures must come down.
-  const offer = toPendingRecallTokens(state);
   const weight = Math.max((by.tokens + off.padded) / scale, raw) + offer;
-  const going = oldest(state, keptLast(mayGo(groups), policy), weight - (by.limit * policy.guard_target_ratio + off.padded) / scale);
-  const left = raw + offer - going.reduce((sum, group) => sum + weigh(state, group), 0);
+  const going = oldest(sizing, keptLast(mayGo(groups), policy), weight - (by.limit * policy.guard_target_ratio + off.padded) / scale);
+  const left = raw + offer - going.reduce((sum, group) => sum + sizing.group(group), 0);
   const gone = new Set(going);
   const staying = groups.filter((group) => !gone.has(group)).flatMap((group) => group.items);
   const results = staying.filter((item) => item.kind === "tool_result");
-  const items = longest(state, results, (going.length > 0 ? left : weight) - (by.limit + off.padded) / scale);
-  const gain = reductionGain(state, items);
+  const items = longest(sizing, results, (going.length > 0 ? left : weight) - (by.limit + off.padded) / scale);
+  const freed = sizing.freed(items);
   const reason = "results alone are too large";
-  const shorten: Rung = { rung: "shorten", items, chars: SHORTENED_CHARS, gain: Math.floor(gain * ratio), reason };
+  const shorten: Rung = { rung: "shorten", items, chars: SHORTENED_CHARS, gain: sizing.gain(freed), reason };
   const rungs = (): readonly Rung[] => {
-    const drops = dropRungs(state, going, { ratio, reason: "the next request would not fit" });
+    const drops = dropRungs(sizing, going, "the next request would not fit");
     return items.length > 0 ? [...drops, shorten] : drops;
   };
   // A change that frees less than the definition of `memory_query` weighs is useless.
-  const helps = left - gain < raw;
-  const least = Math.min(raw, left - gain);
+  const helps = left - freed < raw;
+  const least = Math.min(raw, left - freed);
   const floor = Math.ceil(least * scale - off.padded);
   return {
     rungs: () => (helps ? rungs() : []),
     floor,
     likely: Math.ceil(least * ratio - off.tokens),
-    report: (limit) => ({ floor, limit, biggest: findBiggest(state, staying, scale) }),
+    report: (limit) => ({ floor, limit, biggest: findBiggest(sizing, staying) }),
   };
 }
 
@@ -218,10 +201,10 @@ function keptLast(groups: readonly Group[], { keep }: Policy): readonly Group[] 
 }
 
 /** The first of `groups` that together weigh at least `excess` raw tokens. All of them if they weigh less. */
-function oldest(state: SessionState, groups: readonly Group[], excess: number): readonly Group[] {
+function oldest(sizing: Sizing, groups: readonly Group[], excess: number): readonly Group[] {
   let gained = 0;
   const count = groups.findIndex((group) => {
-    gained += weigh(state, group);
+    gained += sizing.group(group);
     return gained >= excess;
   });
   return count < 0 ? groups : groups.slice(0, count + 1);
@@ -231,16 +214,16 @@ const BIGGEST = 5;
 
 type Biggest = FitReport["biggest"];
 
-function findBiggest(state: SessionState, items: readonly ItemMeta[], scale: number): Biggest {
-  return weighed(state, items, scale)
+function findBiggest(sizing: Sizing, items: readonly ItemMeta[]): Biggest {
+  return weighed(sizing, items)
     .sort((a, b) => b.tokens - a.tokens)
     .map(({ what, tokens }) => ({ what, tokens }))
     .slice(0, BIGGEST);
 }
 
 /** The largest items by bytes. */
-const findLargest = (state: SessionState, items: readonly ItemMeta[], scale: number): Biggest =>
-  weighed(state, items, scale)
+const findLargest = (sizing: Sizing, items: readonly ItemMeta[]): Biggest =>
+  weighed(sizing, items)
     .sort((a, b) => b.bytes - a.bytes)
     .slice(0, BIGGEST);
 
@@ -250,12 +233,13 @@ interface Weighed {
   readonly bytes: number;
 }
 
-function weighed(state: SessionState, items: readonly ItemMeta[], scale: number): Weighed[] {
-  const fixed = { what: "system prompt and tools", tokens: Math.ceil(fixedTokens(state) * scale), bytes: fixedBytes(state) };
+function weighed(sizing: Sizing, items: readonly ItemMeta[]): Weighed[] {
+  const { state, padded } = sizing;
+  const fixed = { what: "system prompt and tools", tokens: Math.ceil(fixedTokens(state) * padded), bytes: weighFixed(state).bytes };
   const rest = items.map((item) => ({
     what: `${item.kind} at position ${item.position}`,
-    tokens: Math.ceil(itemTokens(state, item) * scale),
-    bytes: itemBytes(state, item),
+    tokens: Math.ceil(sizing.item(item) * padded),
+    bytes: sizing.itemBytes(item),
   }));
   return [fixed, ...rest];
 }

@@ -1,18 +1,17 @@
 /** How much of the next request stays unchanged from its start when the view changes: what a provider's cache can still hold. */
 import type { Overlay } from "../domain/compaction-events";
 import { fixedTokens, isRecallOffered, type SessionState } from "../domain/state";
-import { itemTokens, toSessionRatio } from "./budget";
 import { toPolicy } from "./policy-choice";
+import { Sizing } from "./sizing";
 
 /**
  * Tokens, scaled and not padded. Order of a request (`placement`): system prompt, tools and pins; the chain; the count
  * of trimmed messages; the messages.
  */
-export function keptPrefix(before: SessionState, after: SessionState, model: string): number {
-  return Math.floor(keptRaw(before, after) * toSessionRatio(before, model));
-}
+export const keptPrefix = (before: Sizing, after: SessionState): number => before.gain(keptRaw(before, after));
 
-function keptRaw(before: SessionState, after: SessionState): number {
+function keptRaw(sizing: Sizing, after: SessionState): number {
+  const before = sizing.state;
   // Tools stand at the head of a request, at some providers before the system prompt. One more or one less leaves nothing of the cache.
   if (isRecallOffered(before) !== isRecallOffered(after)) return 0;
   const chain = findChain(before);
@@ -26,7 +25,7 @@ function keptRaw(before: SessionState, after: SessionState): number {
   if (!isSameChain && toPolicy(before.settings.policy).summary.placement === "system-message" && !hasSameFront(before, after))
     return fixedTokens(before);
   const head = stays.reduce((sum, { tokens }) => sum + tokens, fixedTokens(before));
-  return isSameChain ? head + sameItems(before, after) : head;
+  return isSameChain ? head + sameItems(sizing, new Sizing(after, sizing.model)) : head;
 }
 
 const findChain = ({ view }: SessionState): readonly Overlay[] => view.overlays.filter(({ kind }) => kind === "summary");
@@ -42,12 +41,12 @@ const listFront = ({ view }: SessionState): readonly number[] => {
 const hasSameFront = (before: SessionState, after: SessionState): boolean => listFront(before).join() === listFront(after).join();
 
 /** Tokens of the items up to the first that differs or is shown at another length. */
-function sameItems(before: SessionState, after: SessionState): number {
+function sameItems(before: Sizing, after: Sizing): number {
   let tokens = 0;
-  for (const [index, item] of before.view.items.entries()) {
-    const then = after.view.items[index];
-    if (then?.position !== item.position || itemTokens(after, then) !== itemTokens(before, item)) break;
-    tokens += itemTokens(before, item);
+  for (const [index, item] of before.state.view.items.entries()) {
+    const then = after.state.view.items[index];
+    if (then?.position !== item.position || after.item(then) !== before.item(item)) break;
+    tokens += before.item(item);
   }
   return tokens;
 }

@@ -6,21 +6,14 @@
 import { isBreakerOpen } from "../domain/breaker";
 import type { CompactionTrigger } from "../domain/compaction-events";
 import type { ItemMeta } from "../domain/message";
-import {
-  itemTokens,
-  measureWithout,
-  SHORTENED_CHARS,
-  toPaddedRatio,
-  toPendingRecallTokens,
-  toRequestLimit,
-  toSessionRatio,
-} from "./budget";
+import { SHORTENED_CHARS, toRequestLimit, toSizing } from "./budget";
 import { isForced, keptTokens } from "./cut";
 import { tokensNow } from "./economy";
 import type { CompactPlan, PlanInput, Rung } from "./plan";
 import type { Policy } from "./policy";
 import { type Proposal, propose, summarizeRung } from "./proposal";
-import { clearable, evictable, longest, previewable, reductionGain } from "./reductions";
+import { clearable, evictable, longest, previewable } from "./reductions";
+import { measureWithout, type Sizing } from "./sizing";
 
 interface Ladder {
   readonly rungs: readonly Rung[];
@@ -40,7 +33,7 @@ const ROOMY_RATIO = 0.8;
 export function planRungs(input: PlanInput, foot: LadderStart & { readonly planned: number }): Ladder {
   const { policy } = input;
   const gentle = clearRungs(input, foot.proposal);
-  const enough = gentle.length > 0 && gainFrom(gentle, input) >= policy.results.clear_gain_ratio * tokensNow(foot.proposal.sizes);
+  const enough = gentle.length > 0 && gainFrom(gentle, toSizing(input)) >= policy.results.clear_gain_ratio * tokensNow(foot.proposal.sizes);
   // After a provider's refusal no measure can say what would be enough, because the request fitted by ours. A request by hand asks for a
   // summary.
   const isMeasured = foot.trigger !== "overflow" && foot.trigger !== "manual";
@@ -59,7 +52,7 @@ export function planRungs(input: PlanInput, foot: LadderStart & { readonly plann
 /** The rungs that need no model, if they leave room in the request and keep it within `bound`. Empty otherwise. */
 export function planRungsWithoutModel(input: PlanInput, foot: LadderStart, bound: number | null): readonly Rung[] {
   const rungs = [...clearRungs(input, foot.proposal), ...previewRungs(input, foot.proposal)];
-  const left = foot.next - gainFrom(rungs, input);
+  const left = foot.next - gainFrom(rungs, toSizing(input));
   return fits(input, foot, rungs) && left <= (bound ?? left) ? rungs : [];
 }
 
@@ -78,31 +71,31 @@ export const mayMakeRoom = ({ summary, results }: Policy, trigger: CompactionTri
   summary.form !== "none" || (results.clear === "at_epoch" && isForced(trigger));
 
 /** Tokens that the rungs free together, less the definition of `memory_query` if this change is the first to offer it. */
-export function gainFrom(rungs: readonly Rung[], { state, limits }: Pick<PlanInput, "state" | "limits">): number {
+export function gainFrom(rungs: readonly Rung[], { offer, ratio }: Sizing): number {
   if (rungs.length === 0) return 0;
-  return rungs.reduce((sum, rung) => sum + rung.gain, 0) - Math.ceil(toPendingRecallTokens(state) * toSessionRatio(state, limits.model));
+  return rungs.reduce((sum, rung) => sum + rung.gain, 0) - Math.ceil(offer * ratio);
 }
 
 /** A plan that takes effect at once and needs no model. */
 export const buildImmediatePlan = (
   trigger: CompactionTrigger,
-  { state, limits }: Pick<PlanInput, "state" | "limits">,
+  sizing: Sizing,
   { next, rungs }: Pick<CompactPlan, "next" | "rungs">,
 ): CompactPlan => ({
   kind: "compact",
   trigger,
-  base_epoch: state.view.epoch,
+  base_epoch: sizing.state.view.epoch,
   next,
-  expected: measureWithout(next, gainFrom(rungs, { state, limits })),
+  expected: measureWithout(next, gainFrom(rungs, sizing)),
   rungs,
   fallback: [],
   economy: null,
-  breaker_open: isBreakerOpen(state.compaction),
+  breaker_open: isBreakerOpen(sizing.state.compaction),
 });
 
 function fits(input: PlanInput, { next }: LadderStart, rungs: readonly Rung[]): boolean {
   const limit = toRequestLimit(input.limits) ?? Number.POSITIVE_INFINITY;
-  return next - gainFrom(rungs, input) <= limit * ROOMY_RATIO;
+  return next - gainFrom(rungs, toSizing(input)) <= limit * ROOMY_RATIO;
 }
 
 const reasons: Readonly<Record<CompactionTrigger, string>> = {
@@ -124,12 +117,12 @@ function withSummary(input: PlanInput, { trigger }: LadderStart, proposal: Propo
 
 /** Rungs 1 and 3: tool results and media outside the tail. */
 function clearRungs(input: PlanInput, proposal: Proposal): Rung[] {
-  const { state, policy } = input;
-  const scale = toSessionRatio(state, input.limits.model);
+  const { policy } = input;
+  const sizing = toSizing(input);
   const { olderItems } = proposal;
-  const results = policy.results.clear === "never" ? [] : clearable(state, olderItems, policy.results);
-  const media = policy.results.clear === "at_epoch" ? evictable(state, olderItems) : [];
-  const scaleGain = (items: Parameters<typeof reductionGain>[1]): number => Math.floor(reductionGain(state, items) * scale);
+  const results = policy.results.clear === "never" ? [] : clearable(sizing, olderItems, policy.results);
+  const media = policy.results.clear === "at_epoch" ? evictable(sizing, olderItems) : [];
+  const scaleGain = (items: Parameters<Sizing["freed"]>[0]): number => sizing.gain(sizing.freed(items));
   const rungs: Rung[] = [];
   if (results.length > 0)
     rungs.push({ rung: "clear_results", items: results, gain: scaleGain(results), reason: "old tool results alone free enough" });
@@ -139,15 +132,16 @@ function clearRungs(input: PlanInput, proposal: Proposal): Rung[] {
 
 /** Rung 2: tool results inside the tail, shortened while the prefix is rewritten anyway. */
 export function previewRungs(input: Pick<PlanInput, "state" | "policy" | "limits">, proposal: Pick<Proposal, "tail">): Rung[] {
-  const { state, policy, limits } = input;
+  const { policy } = input;
+  const sizing = toSizing(input);
   const { preview_chars } = policy.results;
   const items = previewable(
-    state,
+    sizing,
     proposal.tail.flatMap((group) => group.items),
     policy.results,
   );
   if (items.length === 0) return [];
-  const gain = Math.floor(reductionGain(state, items) * toSessionRatio(state, limits.model));
+  const gain = sizing.gain(sizing.freed(items));
   return [{ rung: "shorten", items, chars: 2 * preview_chars, gain, reason: "older results of the kept messages show both ends" }];
 }
 
@@ -157,23 +151,23 @@ export function previewRungs(input: Pick<PlanInput, "state" | "policy" | "limits
  * model has just requested them.
  */
 function shortenRungs(input: PlanInput, foot: LadderStart, by: { readonly rungs: readonly Rung[]; readonly tail: Proposal }): Rung[] {
-  const { state, limits, policy } = input;
+  const { limits, policy } = input;
+  const sizing = toSizing(input);
   const excluded = new Set(policy.results.exclude_tools);
   const isExcluded = ({ kind, tool }: ItemMeta): boolean => kind === "tool_result" && excluded.has(tool?.name ?? "");
-  const scale = toPaddedRatio(state, limits.model);
   const limit = toRequestLimit(limits) ?? 0;
-  const left = foot.next - gainFrom(by.rungs, input);
+  const left = foot.next - gainFrom(by.rungs, sizing);
   const already = new Set(by.rungs.flatMap((rung) => (rung.rung === "shorten" ? rung.items.map((item) => item.position) : [])));
   const candidates = by.tail.tail
     .flatMap((group) => group.items)
-    .filter((item) => item.kind !== "user" && !isExcluded(item) && !already.has(item.position) && itemTokens(state, item) > 0);
+    .filter((item) => item.kind !== "user" && !isExcluded(item) && !already.has(item.position) && sizing.item(item) > 0);
   const unread = unreadResults(by.tail);
   const known = candidates.filter((item) => !unread.includes(item));
-  const first = longest(state, known, (left - limit * ROOMY_RATIO) / scale);
+  const first = longest(sizing, known, (left - limit * ROOMY_RATIO) / sizing.padded);
   const news = candidates.filter((item) => unread.includes(item));
-  const items = [...first, ...longest(state, news, (left - limit) / scale - reductionGain(state, first))];
+  const items = [...first, ...longest(sizing, news, (left - limit) / sizing.padded - sizing.freed(first))];
   if (items.length === 0) return [];
-  const gain = Math.floor(reductionGain(state, items) * toSessionRatio(state, limits.model));
+  const gain = sizing.gain(sizing.freed(items));
   return [{ rung: "shorten", items, chars: SHORTENED_CHARS, gain, reason: "the kept messages alone are too large" }];
 }
 

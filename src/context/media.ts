@@ -3,9 +3,17 @@
  * weight. The adapters (`model/`) follow the same rules; `test/contract` checks that both agree.
  */
 import type { ItemMeta, MediaMeta, MediaPart, Part } from "../domain/message";
-import type { MediaReader, SessionState, View } from "../domain/state";
+import type { View } from "../domain/state";
 import { findFileType } from "./file-types";
 import { estimateTokens, IMAGE_TOKENS } from "./tokens";
+
+/** The facts about a model that decide which images and files it is sent. */
+export interface MediaReader {
+  readonly provider: string;
+  readonly capabilities?: { readonly images: boolean; readonly files: boolean };
+  /** How images reach the model: inside the request, by address, or both. Absent: both. */
+  readonly quirks?: { readonly images?: "any" | "url" | "data" };
+}
 
 export function describeMediaPart(part: MediaPart): string {
   const { name, media_type } = part;
@@ -93,13 +101,12 @@ export function chooseForms(reader: MediaReader, media: readonly MediaMeta[]): r
   });
 }
 
-const ANY_READER: MediaReader = { provider: "unknown" };
 const BASE64_SHARE = 4 / 3;
 /** A text's quotes and line ends are escaped in a request. */
 const ESCAPED_SHARE = 2;
 
 /** The most bytes of an item's stored files inside a request. */
-export function inlineBytes({ attached = [] }: ItemMeta, reader: MediaReader = ANY_READER): number {
+export function inlineBytes({ attached = [] }: ItemMeta, reader: MediaReader): number {
   if (!attached.some(({ file }) => file)) return 0;
   const forms = chooseForms(reader, attached);
   return attached.reduce((sum, { file }, index) => {
@@ -121,27 +128,30 @@ function countSavedTokens({ attached = [] }: ItemMeta, reader: MediaReader): num
   return attached.reduce((sum, media, index) => sum + (forms[index] === "words" ? readWeight(media) - media.words : 0), 0);
 }
 
-interface Saved {
-  readonly reader: MediaReader;
+/** Raw tokens that a view weighs less for one model than was recorded. */
+export interface Saved {
   readonly byPosition: ReadonlyMap<number, number>;
   readonly total: number;
   /** The part of `total` on system messages. */
   readonly system: number;
 }
 
-const NOTHING: Omit<Saved, "reader"> = { byPosition: new Map(), total: 0, system: 0 };
+const NOTHING: Saved = { byPosition: new Map(), total: 0, system: 0 };
 
-/** Caches the result, because views are immutable. Computed once for each view as long as the model is the same. */
-const known = new WeakMap<View, Saved>();
+/** Caches the result, because views are immutable. Computed once for each view and model. */
+const known = new WeakMap<View, WeakMap<MediaReader, Saved>>();
 
-/**
- * Raw tokens that the view weighs less for the model that will read it than was recorded, per item. Items that are
- * shown shortened or replaced are weighed as such already.
- */
-export function savedByWords({ view, reader }: Pick<SessionState, "view" | "reader">): Omit<Saved, "reader"> {
-  if (!reader || view.media === 0) return NOTHING;
-  const found = known.get(view);
-  if (found?.reader === reader) return found;
+/** What the view weighs less for the model that will read it. Items that are shown shortened or replaced are weighed as such already. */
+export function savedByWords(view: View, reader: MediaReader): Saved {
+  if (view.media === 0) return NOTHING;
+  const ofView = known.get(view) ?? new WeakMap<MediaReader, Saved>();
+  known.set(view, ofView);
+  const saved = ofView.get(reader) ?? countSaved(view, reader);
+  ofView.set(reader, saved);
+  return saved;
+}
+
+function countSaved(view: View, reader: MediaReader): Saved {
   const reduced = new Set(view.reduced.map(({ position }) => position));
   const byPosition = new Map<number, number>();
   let [total, system] = [0, 0];
@@ -152,7 +162,5 @@ export function savedByWords({ view, reader }: Pick<SessionState, "view" | "read
     total += tokens;
     if (item.kind === "system") system += tokens;
   }
-  const made = { reader, byPosition, total, system };
-  known.set(view, made);
-  return made;
+  return { byPosition, total, system };
 }

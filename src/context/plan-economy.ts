@@ -1,9 +1,10 @@
 /** What a plan costs and saves, as its receipt states it. */
 import { assertNever } from "../lib/assert-never";
-import { itemTokens, type Measure, toSessionRatio } from "./budget";
+import { toSizing } from "./budget";
 import { tokensNow, UNKNOWN_PRICES } from "./economy";
 import type { PlanEconomy, PlanInput, Rung } from "./plan";
 import type { Proposal } from "./proposal";
+import type { Measure } from "./sizing";
 
 interface Taken {
   readonly proposal: Proposal;
@@ -18,8 +19,9 @@ export function buildPlanEconomy({ state, limits, policy }: PlanInput, { proposa
   const prices = limits.prices ?? UNKNOWN_PRICES;
   const summarizes = rungs.some((rung) => rung.rung === "summarize");
   const changed = Math.min(...rungs.map(firstChanged));
-  const before = state.view.items.reduce((sum, item) => sum + (item.position < changed ? itemTokens(state, item) : 0), 0);
-  const stays = sizes.fixed + (merge && summarizes ? 0 : sizes.chain) + before * toSessionRatio(state, limits.model);
+  const sizing = toSizing({ state, limits });
+  const before = state.view.items.reduce((sum, item) => sum + (item.position < changed ? sizing.item(item) : 0), 0);
+  const stays = sizes.fixed + (merge && summarizes ? 0 : sizes.chain) + before * sizing.ratio;
   // With that placement, summaries stand before the system prompt. A newly offered tool stands at the head of the request.
   const isNewHead = sizes.offer > 0 || (changed === IN_FRONT && policy.summary.placement === "system-prefix");
   const cache_kept = isNewHead ? 0 : stays;

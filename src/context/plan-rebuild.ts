@@ -3,9 +3,10 @@
  * other rules. Nothing else leaves the view, and what each summary left in the view stays. A person requests it, so its
  * economy is not judged.
  */
-import { type Measure, measureWithout, toSessionRatio } from "./budget";
+import { toSizing } from "./budget";
 import type { Plan, PlanInput, SummarizeRung } from "./plan";
 import { FIRST_SUMMARY_SHARE, toSummaryCap } from "./proposal";
+import { type Measure, measureWithout } from "./sizing";
 
 export function planRebuild(input: PlanInput, next: Measure): Plan {
   const { state, policy } = input;
@@ -47,7 +48,7 @@ function rebuildRung({ state, policy, limits }: PlanInput): SummarizeRung | null
     tokens,
     expected,
     boundary_timestamp: items.find(({ position }) => position > to)?.at ?? staying.at(-1)?.at ?? 0,
-    gain: Math.floor(Math.max(0, chain - expected) * toSessionRatio(state, limits.model)),
+    gain: toSizing({ state, limits }).gain(Math.max(0, chain - expected)),
     reason: "made anew from the record",
   };
 }

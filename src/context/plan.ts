@@ -3,8 +3,9 @@ import type { CompactionOptions, CompactionTrigger, CoveredRange, Reduction, Sum
 import type { FitReport } from "../domain/events";
 import type { OverlayId } from "../domain/ids";
 import type { SessionState } from "../domain/state";
-import type { Measure, ModelLimits } from "./budget";
+import type { ModelLimits } from "./budget";
 import type { Policy } from "./policy";
+import type { Measure } from "./sizing";
 
 /**
  * Common to all rungs. `gain`: tokens of the next request that the rung frees, in the unit of `current_context_tokens`.

@@ -6,17 +6,7 @@ import { isBreakerOpen } from "../domain/breaker";
 import type { CompactionTrigger } from "../domain/compaction-events";
 import { PROGRESS_RATIO } from "../domain/evolve-compaction";
 import type { SessionState } from "../domain/state";
-import {
-  assumeWindow,
-  type Measure,
-  type ModelLimits,
-  measureNext,
-  measureWithout,
-  plannedNext,
-  toRequestLimit,
-  toSessionRatio,
-  toUpperBound,
-} from "./budget";
+import { assumeWindow, type ModelLimits, toRequestLimit, toSizing } from "./budget";
 import { isForced, keptTokens } from "./cut";
 import { dropRungs } from "./drop";
 import { computeGain, toCacheReadCost, tokensNow, UNKNOWN_PRICES } from "./economy";
@@ -27,6 +17,7 @@ import { buildPlanEconomy } from "./plan-economy";
 import { planRebuild } from "./plan-rebuild";
 import type { Policy } from "./policy";
 import { keptPositions, type Proposal, propose } from "./proposal";
+import { type Measure, measureWithout, toUpperBound } from "./sizing";
 
 /** Tokens above which the next request starts a compaction. Null when the policy or the window sets no bound. */
 function softLimit(limits: ModelLimits, policy: Policy): number | null {
@@ -43,11 +34,10 @@ const isSuspended = ({ compaction, view }: SessionState): boolean =>
   compaction.quiet_until !== null && view.tokens < compaction.quiet_until;
 
 export function planCompaction(asked: PlanInput): Plan {
-  const { state, policy } = asked;
-  const limits = assumeWindow(asked.limits, policy);
+  const limits = assumeWindow(asked.limits, asked.policy);
   const input = { ...asked, limits };
   // A plan reports tokens in the same unit as the API's context size. Its decisions use the policy's estimator (docs/policy.md, contradictions).
-  const next = measureNext(state, limits.model);
+  const next = toSizing(input).next();
   if (limits.window === null) return { kind: "none", reason: "unknown_window", next };
   if (input.trigger === "threshold") return planSoft(input, next);
   if (input.options?.rebuild) return planRebuild(input, next);
@@ -64,7 +54,7 @@ function planSoft(input: PlanInput, next: Measure): Plan {
   const none = (reason: NoPlanReason): Plan => ({ kind: "none", reason, next });
   if (isSuspended(state)) return none("suspended");
   const bound = softLimit(limits, policy);
-  const over = bound !== null && plannedNext(state, limits.model, { estimator: policy.estimator, ofEpoch: true }) > bound;
+  const over = bound !== null && toSizing(input).planned({ estimator: policy.estimator, ofEpoch: true }) > bound;
   if (!over && policy.trigger.rent_factor === null) return none("below_threshold");
   const proposal = propose(input);
   if (!proposal) return none(over ? "nothing_older" : "below_threshold");
@@ -95,25 +85,23 @@ interface Decided {
 }
 
 function toPlan(input: PlanInput, { proposal, next, trigger, over }: Decided): Plan {
-  const { state, limits, policy } = input;
+  const { state, policy } = input;
+  const sizing = toSizing(input);
   const breaker_open = isBreakerOpen(state.compaction);
-  const judged = plannedNext(state, limits.model, { estimator: policy.estimator });
+  const judged = sizing.planned({ estimator: policy.estimator });
   const climbed = planRungs(input, { proposal, next: judged, planned: toUpperBound(next), trigger });
   const mayDrop = policy.on_failure !== "none" || isForced(trigger);
   const kept = new Set(keptPositions(input, proposal));
   const mayGo = proposal.older.filter((group) => !group.items.some((item) => kept.has(item.position)));
   // A compaction by hand is not urgent, so nothing is dropped if its summary fails.
-  const fallback =
-    !mayDrop || trigger === "manual"
-      ? []
-      : dropRungs(state, mayGo, { ratio: toSessionRatio(state, limits.model), reason: "no summary could be had" });
+  const fallback = !mayDrop || trigger === "manual" ? [] : dropRungs(sizing, mayGo, "no summary could be had");
   const summarizes = climbed.rungs.some((rung) => rung.rung === "summarize");
   const barred = breaker_open && summarizes;
   const instead = isForced(trigger) ? fallback : [];
   const asClimbed = climbed.rungs.length > 0 ? climbed.rungs : instead;
   const rungs = barred ? withoutModel(input, { proposal, next: judged, trigger, over }, fallback) : asClimbed;
   if (rungs.length === 0) return { kind: "none", reason: policy.summary.form === "none" ? "not_by_policy" : "nothing_older", next };
-  const gain = gainFrom(rungs, input);
+  const gain = gainFrom(rungs, sizing);
   // The compaction would make `memory_query` available, whose definition would weigh more than what leaves.
   if (gain < 0) return { kind: "none", reason: "nothing_older", next };
   const economy = buildPlanEconomy(input, { proposal, next, gain, rungs });
@@ -131,7 +119,7 @@ function withoutModel(input: PlanInput, decided: LadderStart & Pick<Decided, "ov
   if (!forced && (!over || input.policy.on_failure === "none")) return [];
   // The refused request fitted by our own measure, so no measure can say what would be enough.
   const gentle = trigger === "overflow" ? [] : planRungsWithoutModel(input, decided, forced ? null : softLimit(input.limits, input.policy));
-  const isWorthIt = (rungs: readonly Rung[]): boolean => forced || gainFrom(rungs, input) >= (1 - PROGRESS_RATIO) * next;
+  const isWorthIt = (rungs: readonly Rung[]): boolean => forced || gainFrom(rungs, toSizing(input)) >= (1 - PROGRESS_RATIO) * next;
   return [gentle, drops].find((rungs) => rungs.length > 0 && isWorthIt(rungs)) ?? [];
 }
 

@@ -124,6 +124,13 @@ export function parsePolicyText(text: string): PolicyChoice {
   return parsed.success ? parsed.data : DEFAULT_POLICY;
 }
 
+/** Whether settings of this build may hold the text. Instructions are content, which settings hold apart. */
+export function isPolicyText(text: string): boolean {
+  const value = text.startsWith("{") ? jsonIn(text) : text;
+  const parsed = policyChoiceSchema.safeParse(value);
+  return parsed.success && (typeof parsed.data === "string" || parsed.data.summary?.instructions === undefined);
+}
+
 function jsonIn(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -4,21 +4,13 @@ import type { ItemMeta } from "../domain/message";
 import { findInstructions } from "../domain/standing-instructions";
 import { fixedTokens, isAnswerOwed, type SessionState } from "../domain/state";
 import { overlayTokens } from "../domain/view";
-import {
-  assumeWindow,
-  itemTokens,
-  type ModelLimits,
-  systemTokens,
-  toPendingRecallTokens,
-  toRequestLimit,
-  toSessionRatio,
-  viewTokens,
-} from "./budget";
-import { countRequestMessages, findTail, keptTokens, weigh } from "./cut";
+import { assumeWindow, type ModelLimits, toRequestLimit, toSizing } from "./budget";
+import { countRequestMessages, findTail, keptTokens } from "./cut";
 import { INSTRUCTION_TOKENS, isWarm, type PricedMode, toCompactionPrice, UNKNOWN_PRICES, type ViewSizes } from "./economy";
 import { type Group, groupItems } from "./groups";
 import type { PlanInput, SummarizeRung } from "./plan";
 import type { Policy } from "./policy";
+import type { Sizing } from "./sizing";
 
 /** Expected ratio of a summary's tokens to its source's, until the session has learned its own (docs/policy.md, the rules). */
 export const FIRST_SUMMARY_SHARE = 0.15;
@@ -68,10 +60,11 @@ export function propose(input: PlanInput, budget: number = keptTokens(input)): P
   const end = items.length - sum(tail, (group) => group.items.length);
   if (end === 0) return null;
   const summaries = overlays.filter((overlay) => overlay.kind === "summary");
-  const kept = sum(tail, (group) => weigh(state, group));
+  const sizing = toSizing(input);
+  const kept = sum(tail, (group) => sizing.group(group));
   const upTo = items[end - 1]?.position ?? 0;
   const cap = toSummaryCap(limits, policy);
-  const standing = policy.keep.system_messages ? systemTokens(state) - sum(tail, (group) => countSystemTokens(state, group)) : 0;
+  const standing = policy.keep.system_messages ? sizing.system - sum(tail, (group) => countSystemTokens(sizing, group)) : 0;
   const { sizes, reread } = computeSizes(input, { summaries, kept, standing, upTo, cap });
   const warm = isWarm(state, input.now);
   const mayRead = mayReadPrefix(policy) && isReadItself(input);
@@ -115,10 +108,9 @@ function computeSizes(
   input: PlanInput,
   { summaries, kept, standing, upTo, cap }: Cut,
 ): { readonly sizes: ViewSizes; readonly reread: number } {
-  const { state, limits } = input;
+  const { state } = input;
   const { items, overlays } = state.view;
-  const tokens = viewTokens(state);
-  const ratio = toSessionRatio(state, limits.model);
+  const { shown: tokens, ratio, offer } = toSizing(input);
   const chain = overlayTokens(overlays);
   // The source is what remains of the running sum, so computing it does not depend on its length.
   const source = tokens - chain - kept - standing;
@@ -140,17 +132,17 @@ function computeSizes(
     beside: (folded + trimmed + reread) * ratio,
     summary: Math.min(cap, (source + folded) * share) * ratio,
     merge,
-    offer: toPendingRecallTokens(state) * ratio,
+    offer: offer * ratio,
   };
   return { sizes, reread };
 }
 
 /** Whether the cache can hold the turn's prefix for the summariser. It does not if another model writes the summary or answered last. */
 const isReadItself = ({ state, policy, limits }: PlanInput): boolean =>
-  (policy.summary.models[0] ?? limits.model) === limits.model && state.anchor?.model === limits.model;
+  (policy.summary.models[0] ?? limits.model.id) === limits.model.id && state.anchor?.model === limits.model.id;
 
-const countSystemTokens = (state: SessionState, { items }: Group): number =>
-  sum(items, (item) => (item.kind === "system" ? itemTokens(state, item) : 0));
+const countSystemTokens = (sizing: Sizing, { items }: Group): number =>
+  sum(items, (item) => (item.kind === "system" ? sizing.item(item) : 0));
 
 const NO_OPEN_CALLS: ReadonlySet<string> = new Set();
 
@@ -196,6 +188,7 @@ function isChainFull({ limits, policy }: PlanInput, chain: number): boolean {
 /** The summary rung of the proposal. Null when there is nothing new to summarise. */
 export function summarizeRung(input: PlanInput, proposal: Proposal, reason: string): SummarizeRung | null {
   const { state, policy } = input;
+  const sizing = toSizing(input);
   const { older, tail, summaries, merge, reread, sizes } = proposal;
   const last = older.at(-1);
   const newest = summaries.at(-1);
@@ -218,8 +211,8 @@ export function summarizeRung(input: PlanInput, proposal: Proposal, reason: stri
     generation: merge ? findGeneration(summaries) + 1 : 0,
     split: splitAt(older, tail, policy.keep.split_turn_messages),
     items: sum(covered, (overlay) => overlay.items) + leaving,
-    tokens: sum(older, (group) => weigh(state, group) - (policy.keep.system_messages ? countSystemTokens(state, group) : 0)),
-    expected: Math.ceil(sizes.summary / toSessionRatio(state, input.limits.model)),
+    tokens: sum(older, (group) => sizing.group(group) - (policy.keep.system_messages ? countSystemTokens(sizing, group) : 0)),
+    expected: Math.ceil(sizes.summary / sizing.ratio),
     boundary_timestamp: tail[0]?.items[0]?.at ?? last.items.at(-1)?.at ?? 0,
     mode: mayReadPrefix(policy) ? proposal.priced.mode : "transcript",
     gain: Math.floor(Math.max(0, sizes.source + (merge ? sizes.chain : 0) - sizes.summary)),

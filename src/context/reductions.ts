@@ -2,10 +2,11 @@
 import type { Reduction } from "../domain/compaction-events";
 import type { ItemMeta } from "../domain/message";
 import type { SessionState } from "../domain/state";
-import { isReduced, itemTokens, SHORTENED_TOKENS } from "./budget";
+import { SHORTENED_TOKENS } from "./budget";
 import { estimateParts } from "./item-tokens";
 import { recordedMediaTokens } from "./media";
 import type { Policy } from "./policy";
+import type { Sizing } from "./sizing";
 import { estimateTokens } from "./tokens";
 import { clearedToolResult } from "./tool-results";
 
@@ -81,21 +82,21 @@ function findOlder(state: SessionState, items: readonly ItemMeta[], policy: Resu
 }
 
 /** The older results that a placeholder makes smaller. */
-export function clearable(state: SessionState, items: readonly ItemMeta[], policy: ResultsPolicy): Reduction[] {
-  return findOlder(state, items, policy).flatMap((item) => {
+export function clearable(sizing: Sizing, items: readonly ItemMeta[], policy: ResultsPolicy): Reduction[] {
+  return findOlder(sizing.state, items, policy).flatMap((item) => {
     const less = toCleared(item);
-    return itemTokens(state, item) > less.tokens ? [less] : [];
+    return sizing.item(item) > less.tokens ? [less] : [];
   });
 }
 
 /** Results among `items`, the tail, that are shown by both ends: those beyond what the policy keeps in full. */
-export function previewable(state: SessionState, items: readonly ItemMeta[], policy: ResultsPolicy): Reduction[] {
+export function previewable(sizing: Sizing, items: readonly ItemMeta[], policy: ResultsPolicy): Reduction[] {
   if (policy.preview_beyond === null) return [];
   const kept = keptResults(items, policy.preview_beyond, policy);
   const results = items.filter((item) => item.kind === "tool_result" && !kept.has(item.position));
   return results.flatMap((item) => {
-    const tokens = previewTokens(state, item, 2 * policy.preview_chars);
-    return !isReduced(state, item) && tokens < item.tokens ? [{ position: item.position, tokens }] : [];
+    const tokens = previewTokens(sizing.state, item, 2 * policy.preview_chars);
+    return !sizing.isReduced(item) && tokens < item.tokens ? [{ position: item.position, tokens }] : [];
   });
 }
 
@@ -112,36 +113,24 @@ function previewTokens({ settings }: SessionState, item: ItemMeta, chars: number
 }
 
 /** Messages and results with images or files whose names weigh less than what is sent. */
-export function evictable(state: SessionState, items: readonly ItemMeta[]): Reduction[] {
-  const media = items.filter((item) => (item.media ?? 0) > 0 && !isReduced(state, item));
+export function evictable(sizing: Sizing, items: readonly ItemMeta[]): Reduction[] {
+  const media = items.filter((item) => (item.media ?? 0) > 0 && !sizing.isReduced(item));
   return media.flatMap((item) => {
     const tokens = item.tokens - recordedMediaTokens(item) + (item.media ?? 0) * EVICTED_TOKENS;
-    return tokens < itemTokens(state, item) ? [{ position: item.position, tokens }] : [];
+    return tokens < sizing.item(item) ? [{ position: item.position, tokens }] : [];
   });
 }
 
 /** The longest of `items`, as many as needed to gain `excess` raw tokens. Each then weighs at most `shortenedTokens`. */
-export function longest(state: SessionState, items: readonly ItemMeta[], excess: number): Reduction[] {
+export function longest(sizing: Sizing, items: readonly ItemMeta[], excess: number): Reduction[] {
   const found: Reduction[] = [];
   let gain = 0;
-  const heavy = items.filter((item) => item.kind !== "tool_call" && itemTokens(state, item) > shortenedTokens(item));
-  for (const item of heavy.sort((a, b) => itemTokens(state, b) - itemTokens(state, a))) {
+  const heavy = items.filter((item) => item.kind !== "tool_call" && sizing.item(item) > shortenedTokens(item));
+  for (const item of heavy.sort((a, b) => sizing.item(b) - sizing.item(a))) {
     if (gain >= excess) break;
     const tokens = shortenedTokens(item);
     found.push({ position: item.position, tokens });
-    gain += itemTokens(state, item) - tokens;
+    gain += sizing.item(item) - tokens;
   }
   return found;
-}
-
-/** Raw tokens that the reductions free. */
-export function reductionGain(state: SessionState, reductions: readonly Reduction[]): number {
-  if (reductions.length === 0) return 0;
-  const then = new Map(reductions.map(({ position, tokens }) => [position, tokens]));
-  let gain = 0;
-  for (const item of state.view.items) {
-    const tokens = then.get(item.position);
-    if (tokens !== undefined) gain += Math.max(0, itemTokens(state, item) - tokens);
-  }
-  return gain;
 }

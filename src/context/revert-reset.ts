@@ -5,8 +5,8 @@
 import type { CoveredRange, EpochOp, Overlay, Reduced } from "../domain/compaction-events";
 import type { CompactionId, OverlayId } from "../domain/ids";
 import type { ItemMeta } from "../domain/message";
-import { fixedTokens, isRecallOffered, recallToolTokens, type SessionState } from "../domain/state";
-import { assumeWindow, itemTokens, type ModelLimits, toPaddedRatio, toRequestLimit } from "./budget";
+import { fixedTokens, isRecallOffered, RECALL_TOOL_TOKENS, type SessionState } from "../domain/state";
+import { assumeWindow, type ModelLimits, toRequestLimit, toSizing } from "./budget";
 import { startsGroup } from "./groups";
 import type { Policy } from "./policy";
 
@@ -84,7 +84,7 @@ function restoreGroups({ state, limits, policy, history }: ResetInput): Back {
   const shown = new Set(state.view.items.map((item) => item.position));
   let room = computeRoom(state, limits, policy);
   let units = MAX_RESTORED_UNITS;
-  const spare = isRecallOffered(state) && state.view.reduced.length === 0 ? recallToolTokens(state) : 0;
+  const spare = isRecallOffered(state) && state.view.reduced.length === 0 ? RECALL_TOOL_TOKENS : 0;
   const back: ItemMeta[] = [];
   let fitting = 0;
   let group: ItemMeta[] = [];
@@ -107,8 +107,9 @@ function restoreGroups({ state, limits, policy, history }: ResetInput): Back {
 function computeRoom(state: SessionState, limits: ModelLimits, policy: Policy): number {
   const limit = toRequestLimit(assumeWindow(limits, policy));
   if (limit === null) return Number.POSITIVE_INFINITY;
-  const stays = state.view.items.reduce((sum, item) => sum + itemTokens(state, item), fixedTokens(state));
-  return (limit * policy.guard_target_ratio) / toPaddedRatio(state, limits.model) - stays;
+  const sizing = toSizing({ state, limits });
+  const stays = state.view.items.reduce((sum, item) => sum + sizing.item(item), fixedTokens(state));
+  return (limit * policy.guard_target_ratio) / sizing.padded - stays;
 }
 
 /** Pairs each value with the next one. */

@@ -6,8 +6,8 @@ import type { EpochOp, Overlay } from "../domain/compaction-events";
 import type { CompactionId, ItemId, OverlayId } from "../domain/ids";
 import type { ItemKind, ItemMeta } from "../domain/message";
 import type { SessionState } from "../domain/state";
-import { itemTokens, toSessionRatio } from "./budget";
 import { estimateParts, estimateThinking } from "./item-tokens";
+import { type SizedModel, Sizing } from "./sizing";
 import { estimateTokens, MESSAGE_OVERHEAD_TOKENS } from "./tokens";
 import type { BuiltView, ViewMessage } from "./view";
 
@@ -17,7 +17,7 @@ export const MAX_LISTED = 200;
 /** One of the two requests. */
 export interface ShownRequest {
   readonly state: SessionState;
-  readonly model: string;
+  readonly model: SizedModel;
   readonly built: BuiltView;
   /** Offered tools as JSON text. */
   readonly tools: string;
@@ -89,13 +89,13 @@ export interface ViewDiff {
 
 /** Compares two requests. Tokens are estimates, scaled by the ratio that `to` has learned for its model, so that both have one measure. */
 export function diffViews(from: ShownRequest, to: ShownRequest, changes: readonly ViewChange[]): ViewDiff {
-  const scale = toSessionRatio(to.state, to.model);
-  const weigh = (raw: number): number => Math.ceil(raw * scale);
+  const { ratio } = new Sizing(to.state, to.model);
+  const weigh = (raw: number): number => Math.ceil(raw * ratio);
   const texts = (request: ShownRequest): string => JSON.stringify(request.pins);
   const overlays = (one: ShownRequest, other: ShownRequest): Listed<DiffOverlay> => overlaysOnlyIn(one, other, { changes, weigh });
   return {
     changed: {
-      model: from.model !== to.model,
+      model: from.model.id !== to.model.id,
       policy: from.state.settings.policy !== to.state.settings.policy,
       system: from.system !== to.system,
       tools: from.tools !== to.tools,
@@ -132,19 +132,20 @@ function commonPrefix(from: ShownRequest, to: ShownRequest, weigh: Weigh): ViewD
 }
 
 function diffItems(from: ShownRequest, to: ShownRequest, weigh: Weigh): Pick<ViewDiff, "both" | "left" | "came" | "less" | "more"> {
+  const [old, now] = [new Sizing(from.state, from.model), new Sizing(to.state, to.model)];
   const before = new Map(from.state.view.items.map((item) => [item.id, item]));
   const after = new Set(to.state.view.items.map(({ id }) => id));
   const [came, less, more]: [DiffItem[], ChangedItem[], ChangedItem[]] = [[], [], []];
   const both = { count: 0, tokens: 0 };
   const [shownBefore, shownAfter] = [shownIn(from), shownIn(to)];
   for (const item of to.state.view.items) {
-    const entry = toEntry(item, weigh(itemTokens(to.state, item)));
+    const entry = toEntry(item, weigh(now.item(item)));
     const known = before.get(item.id);
     if (!known) {
       came.push(entry);
       continue;
     }
-    const was = { shown: shownBefore(known), tokens: weigh(itemTokens(from.state, known)) };
+    const was = { shown: shownBefore(known), tokens: weigh(old.item(known)) };
     const shown = shownAfter(item);
     if (was.shown !== shown || was.tokens !== entry.tokens) (entry.tokens > was.tokens ? more : less).push({ ...entry, shown, was });
     else {
@@ -152,7 +153,7 @@ function diffItems(from: ShownRequest, to: ShownRequest, weigh: Weigh): Pick<Vie
       both.tokens += entry.tokens;
     }
   }
-  const left = from.state.view.items.filter(({ id }) => !after.has(id)).map((item) => toEntry(item, weigh(itemTokens(from.state, item))));
+  const left = from.state.view.items.filter(({ id }) => !after.has(id)).map((item) => toEntry(item, weigh(old.item(item))));
   return { both, left: list(left), came: list(came), less: list(less), more: list(more) };
 }
 
@@ -164,7 +165,7 @@ function list<T extends { readonly tokens: number }>(entries: readonly T[]): Lis
 
 function shownIn({ state: { view }, model }: ShownRequest): (item: ItemMeta) => ShownAs {
   const reduced = new Map(view.reduced.map(({ position, how }) => [position, how]));
-  const goesBack = ({ position, signed }: ItemMeta): boolean => !signed || (position >= view.signed_from && signed.model === model);
+  const goesBack = ({ position, signed }: ItemMeta): boolean => !signed || (position >= view.signed_from && signed.model === model.id);
   return (item) => reduced.get(item.position) ?? (goesBack(item) ? "whole" : "unsigned");
 }
 

@@ -1,7 +1,9 @@
 /** Exports and imports: what the API answers, and the lines of an export's file (docs/export-format.md). */
 import { z } from "@hono/zod-openapi";
+import { FILE_TYPE_NAMES } from "../context/file-types";
 import { EXPORT_FORMAT, EXPORT_VERSION, SETTING_KINDS, SETTINGS_MODES } from "../domain/export-format";
-import { id, time } from "./ids";
+import { id, MAX_TIME, time } from "./ids";
+import { endUser, externalId, fileName } from "./label";
 
 const exportSubject = z.enum(["session", "end_user", "tenant"]);
 const settingKind = z.enum(SETTING_KINDS);
@@ -112,6 +114,7 @@ export type ImportEntry = z.infer<typeof importEntry>;
 export const importDeletion = z.object({ id: id("imp"), deleted: z.literal(true) }).openapi("ImportDeletion");
 
 const count = z.int().min(0);
+const pastTime = z.int().min(0).max(MAX_TIME);
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 
 /** The lines of an export by their type. */
@@ -121,7 +124,7 @@ export const exportLine = z.discriminatedUnion("type", [
     format: z.literal(EXPORT_FORMAT),
     version: z.literal(EXPORT_VERSION),
     of: exportSubject,
-    made_at: z.int(),
+    made_at: pastTime,
     settings: z.array(settingKind).optional(),
   }),
   z.strictObject({
@@ -134,15 +137,15 @@ export const exportLine = z.discriminatedUnion("type", [
   z.strictObject({
     type: z.literal("session"),
     id: id("ses"),
-    created_at: z.int(),
-    external_id: z.string().nullable(),
-    end_user: z.string().nullable(),
+    created_at: pastTime,
+    external_id: externalId.nullable(),
+    end_user: endUser.nullable(),
     seq: z.int().min(1),
   }),
   z.strictObject({
     type: z.literal("event"),
     seq: z.int().min(1),
-    at: z.int(),
+    at: pastTime,
     event: z.string(),
     version: z.int().min(1),
     /** Read from the parsed line, so that its keys keep their order. */
@@ -152,8 +155,8 @@ export const exportLine = z.discriminatedUnion("type", [
   z.strictObject({
     type: z.literal("file"),
     id: id("fil"),
-    name: z.string().max(255).nullable(),
-    media_type: z.string(),
+    name: fileName.nullable(),
+    media_type: z.enum(FILE_TYPE_NAMES),
     bytes: z.int().min(1),
     sha256,
   }),

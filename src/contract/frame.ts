@@ -6,7 +6,7 @@ import { z } from "@hono/zod-openapi";
 import type { StopReason } from "../domain/events";
 import { compactionFailure } from "./compaction";
 import { id, idOrNull } from "./ids";
-import { displayItem } from "./item";
+import { contentPart, displayItem, itemRole } from "./item";
 import { callSource, callUsage, finishReason, turnFailure, turnFailureKind } from "./model-call";
 import { dollars, tokenFigure } from "./tokens";
 import { toolCallView } from "./tool";
@@ -53,6 +53,12 @@ export const streamFrame = z
       turn_id: idOrNull("trn"),
       position: z.int().nullable(),
       queued: z.boolean(),
+      role: itemRole.optional(),
+      content: z.array(contentPart).readonly().optional().openapi({
+        description:
+          "With `role` on the session's own stream, as the record has it now: after a redaction the placeholder. Absent on the stream of one turn, and of a message that was taken back",
+      }),
+      content_omitted: omitted,
     }),
     frame("message.cancelled", "A queued message was taken back", { message_id: id("msg"), turn_id: idOrNull("trn") }),
     frame("message.redacted", "The content of a message was removed", { message_id: id("msg"), position: z.int() }),

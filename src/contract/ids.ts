@@ -40,3 +40,6 @@ export function id<P extends IdPrefix>(prefix: P) {
 export const idOrNull = <P extends IdPrefix>(prefix: P) => id(prefix).nullable();
 
 export const time = z.int().openapi({ description: "Epoch milliseconds", example: 1_795_000_000_000 });
+
+/** The year 9999: what a date can show. */
+export const MAX_TIME = 253_402_300_799_999;

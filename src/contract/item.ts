@@ -3,9 +3,13 @@ import { z } from "@hono/zod-openapi";
 import type { ItemKind, Part, ToolCallPart, ToolResultPart } from "../domain/message";
 import { domainShape } from "./domain-shape";
 import { id, idOrNull, time } from "./ids";
+import { fileName } from "./label";
 import { tokenFigure } from "./tokens";
 
 export const itemKind = z.enum(["system", "user", "assistant", "tool_call", "tool_result"]) satisfies z.ZodType<ItemKind>;
+
+/** The client's own id of a message. */
+export const clientId = z.string().min(1).max(128);
 
 const MAX_URL = 8192;
 const DATA_URL = /^data:[^,]{0,255};base64,/i;
@@ -17,7 +21,7 @@ export const reasoningPart = z.strictObject({ type: z.literal("reasoning"), text
 const media = {
   type: z.enum(["image", "file"]),
   media_type: z.string().regex(/^[\w.+-]{1,64}\/[\w.+*-]{1,64}$/, "a media type, such as image/png"),
-  name: z.string().min(1).max(255).optional(),
+  name: fileName.optional(),
 };
 const fileId = id("fil").openapi({ description: "A stored file. Its type and size are the file's own" });
 
@@ -49,7 +53,14 @@ const storedMedia = z.strictObject({
   tokens: z.number().openapi({ readOnly: true, description: "Estimated, for a model that reads the file" }),
 });
 
-const contentPart = domainShape<Exclude<Part, ToolCallPart | ToolResultPart>>()(
+const providerData = { provider_metadata: z.record(z.string(), z.unknown()).optional() };
+/** Media as a text of the log holds them. */
+export const storedMediaPart = z.union([
+  linkedMedia.extend({ ...providerData, url: z.string().max(MAX_URL).refine(isWebUrl, "must be an http or https URL") }),
+  storedMedia.extend({ ...providerData, bytes: z.int().min(0), tokens: z.number().min(0) }),
+]);
+
+export const contentPart = domainShape<Exclude<Part, ToolCallPart | ToolResultPart>>()(
   // An output may be empty.
   z.union([textPart.extend({ text: z.string() }), reasoningPart, linkedMedia, storedMedia]),
 );
@@ -57,7 +68,9 @@ const contentPart = domainShape<Exclude<Part, ToolCallPart | ToolResultPart>>()(
 const redacted = z.literal(true).optional();
 
 const messageCall = z.object({
-  id: id("msg").openapi({ description: "The call's own id, by which it can be redacted or gone back to" }),
+  id: id("msg").openapi({
+    description: "The call's own id. The session can go back to it. It redacts the call alone, unless it is also the id of the message",
+  }),
   position: z.int(),
   execution_id: id("exe"),
   call_id: z.string().openapi({ description: "The provider's own id of the call, which may repeat" }),
@@ -66,11 +79,13 @@ const messageCall = z.object({
   redacted: redacted.openapi({ description: "True: a redaction has removed the arguments. Absent otherwise" }),
 });
 
+export const itemRole = z.enum(["user", "assistant", "system", "tool"]);
+
 export const displayItem = z
   .object({
     id: id("msg"),
     position: z.int().openapi({ description: "Its place in the conversation, from 1. The calls of a reply take the places after it" }),
-    role: z.enum(["user", "assistant", "system", "tool"]),
+    role: itemRole,
     content: z
       .array(contentPart)
       .readonly()

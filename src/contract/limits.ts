@@ -1,6 +1,7 @@
 /** What a tenant may use at most: limits, and the tenant plans that name sets of them. */
 import { z } from "@hono/zod-openapi";
 import { time } from "./ids";
+import { plainLine } from "./label";
 
 const limit = (description: string) => z.int().min(0).nullable().optional().openapi({ description });
 
@@ -46,7 +47,7 @@ const MAX_BUDGETS = 20;
 
 export const budgetSchema = z
   .strictObject({
-    name: z.string().min(1).max(64),
+    name: plainLine(64),
     of: z.enum(["tenant", "end_user", "session"]).openapi({ description: "The tenant as a whole, or each of its end users or sessions" }),
     period: z.enum(["day", "month"]).openapi({ description: "In UTC" }),
     unit: z.enum(["usd", "tokens"]),
@@ -80,11 +81,16 @@ export const tenantAssignment = z
     plan: z.string().nullable().openapi({ description: "Null: none" }),
     limits: limitSet,
     effective_limits: limitSet,
+    budgets: budgetList,
+    effective_budgets: z.array(budgetSchema).readonly(),
     version: z.int().openapi({ description: "Grows with each change of the plan and of the assignment" }),
     confirmed: z
       .boolean()
       .openapi({ description: "The tenant's object has confirmed what is in effect. Until then the change is sent again" }),
   })
-  .openapi("TenantAssignment", { description: "`limits` are the tenant's own, `effective_limits` those over the limits of its plan" });
+  .openapi("TenantAssignment", {
+    description:
+      "`limits` and `budgets` are the tenant's own, `effective_limits` and `effective_budgets` those over what its plan has. A budget of its own replaces the plan's of that name",
+  });
 /** What an admin assigned to a tenant. */
 export type TenantAssignment = z.infer<typeof tenantAssignment>;

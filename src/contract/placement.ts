@@ -42,7 +42,7 @@ export const databaseList = z
         database: databaseName,
         bytes: z.int().nullable().openapi({ description: "Null if the database did not answer, or has no tables" }),
         share: z.number().nullable().openapi({ description: "Of the 10 GB that a database holds" }),
-        level: z.enum(["ok", "high", "critical", "unknown"]).openapi({ description: "`high` from 70 %, `critical` from 90 %" }),
+        level: z.enum(["ok", "high", "critical", "unknown"]).openapi({ description: "`high` from 50 %, `critical` from 90 %" }),
         tenants: z
           .int()
           .nullable()

@@ -2,6 +2,10 @@
 import { z } from "@hono/zod-openapi";
 import { idOrNull, time } from "./ids";
 
+/** A schedule's name, which is part of paths. */
+export const SCHEDULE_NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
+export const SCHEDULE_NAME_RULE = "1 to 64 letters, digits, _ or -, a letter or digit first";
+
 const scheduleRun = z.object({
   due_at: time,
   at: time.openapi({ description: "When it ran. Later than `due_at` if the service was away, or no turn could start" }),

@@ -57,6 +57,7 @@ export const sessionDescription = z
     compacted_summary: z.string().nullable().openapi({ description: "All summaries in the view as one text. Null if there is none" }),
     compact_boundary_timestamp: z.int().nullable(),
     context_window: z.int().nullable(),
+    assumed_window: z.int().nullable().openapi({ description: "The window that the policy assumes for an unknown one" }),
     current_context_tokens: tokenFigure.openapi({ description: "The size of the next request" }),
     total_tokens: z.number().openapi({
       description:

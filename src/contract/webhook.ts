@@ -19,7 +19,7 @@ export const webhookEndpoint = z
     status: z.enum(["enabled", "disabled"]),
     disabled_reason: z.enum(DISABLED_REASONS).nullable().openapi({
       description:
-        "`requested`: by a change. `gone`: it answered 410. `failing`: it answered nothing but failures for five days. `backlog`: too many events wait for it",
+        "`requested`: by a change. `gone`: it answered 410. `failing`: it answered nothing but failures for five days. `backlog`: too many events wait for it while it fails, or while room is short",
     }),
     disabled_at: time.nullable(),
     failing_since: time.nullable().openapi({ description: "The first failure since it last answered 2xx. Null: its last answer was 2xx" }),

@@ -1,12 +1,12 @@
 /**
- * What each tenant may use: its plan, and limits of its own over the plan's. A change is sent to the tenants' objects, which keep it, so that
+ * What each tenant may use: its plan, and limits and budgets of its own over the plan's. A change is sent to the tenants' objects, which keep it, so that
  * nothing on a turn's path asks this object. Tenants that have not confirmed are a durable list. Methods that change rows are called inside a
  * transaction.
  */
 import type { PastAct } from "../app/audit-chain";
 import type { AssignmentChange, PlanOutcome } from "../app/deployment-api";
 import type { AssignedLimits } from "../app/tenant-limits-api";
-import type { LimitSet, LimitSetInput, TenantAssignment } from "../contract/limits";
+import type { Budget, LimitSet, LimitSetInput, TenantAssignment } from "../contract/limits";
 import { parseId, type TenantId } from "../domain/ids";
 import { backOff } from "../lib/back-off";
 import { err, ok } from "../lib/result";
@@ -30,11 +30,17 @@ export interface Assignments {
   putOff(tenant: TenantId, at: number): void;
 }
 
-type AssignmentRow = { readonly plan: string | null; readonly limits: string; readonly revision: number; readonly act: string | null };
+type AssignmentRow = {
+  readonly plan: string | null;
+  readonly limits: string;
+  readonly budgets: string;
+  readonly revision: number;
+  readonly act: string | null;
+};
 
 const FIRST_RETRY_MS = 5_000;
 const LONGEST_RETRY_MS = 60 * 60 * 1_000;
-const NOTHING: AssignmentRow = { plan: null, limits: "{}", revision: 0, act: null };
+const NOTHING: AssignmentRow = { plan: null, limits: "{}", budgets: "[]", revision: 0, act: null };
 
 /** The tenant's own limits over those of its plan. A null of its own: no limit, whatever the plan says. */
 const combine = (plan: LimitSetInput, own: LimitSetInput): LimitSet => ({
@@ -43,15 +49,25 @@ const combine = (plan: LimitSetInput, own: LimitSetInput): LimitSet => ({
   end_user: { ...plan.end_user, ...own.end_user },
 });
 
+type Own = Pick<AssignmentRow, "plan" | "limits" | "budgets">;
+const isSame = (one: Own, other: Own): boolean => one.plan === other.plan && one.limits === other.limits && one.budgets === other.budgets;
+
+/** The plan's budgets and the tenant's own. One of its own replaces the plan's of that name. */
+const combineBudgets = (plan: readonly Budget[], own: readonly Budget[]): readonly Budget[] => [
+  ...plan.filter(({ name }) => !own.some((budget) => budget.name === name)),
+  ...own,
+];
+
 export function createAssignments(sql: SyncSql, plans: TenantPlans): Assignments {
   const row = (tenant: TenantId): AssignmentRow =>
-    sql.rows<AssignmentRow>("SELECT plan, limits, revision, act FROM assignments WHERE tenant = ?", tenant)[0] ?? NOTHING;
+    sql.rows<AssignmentRow>("SELECT plan, limits, budgets, revision, act FROM assignments WHERE tenant = ?", tenant)[0] ?? NOTHING;
   const findPlan = ({ plan }: AssignmentRow) => {
     const found = plan === null ? null : plans.find(plan);
     return found?.ok ? found.value : null;
   };
   /** The text is this object's own, made of what the API has checked. */
   const parseOwn = ({ limits }: AssignmentRow): LimitSetInput => JSON.parse(limits) as LimitSetInput;
+  const parseBudgets = ({ budgets }: AssignmentRow): readonly Budget[] => JSON.parse(budgets) as readonly Budget[];
   const isPending = (tenant: TenantId): boolean => sql.rows("SELECT 1 FROM pushes WHERE tenant = ?", tenant).length > 0;
 
   function read(tenant: TenantId): AssignedLimits {
@@ -59,14 +75,19 @@ export function createAssignments(sql: SyncSql, plans: TenantPlans): Assignments
     const plan = findPlan(known);
     const revision = Math.max(known.revision, plan?.version ?? 0);
     const act = plan && plan.version > known.revision ? plans.findAct(plan.name) : parsePastAct(known);
-    return { revision, plan: known.plan, limits: combine(plan?.limits ?? {}, parseOwn(known)), budgets: plan?.budgets ?? [], act };
+    const limits = combine(plan?.limits ?? {}, parseOwn(known));
+    const budgets = combineBudgets(plan?.budgets ?? [], parseBudgets(known));
+    return { revision, plan: known.plan, limits, budgets, act };
   }
   function find(tenant: TenantId): TenantAssignment {
-    const { revision, plan, limits } = read(tenant);
+    const { revision, plan, limits, budgets = [] } = read(tenant);
+    const known = row(tenant);
     return {
       plan: plan ?? null,
-      limits: combine({}, parseOwn(row(tenant))),
+      limits: combine({}, parseOwn(known)),
       effective_limits: limits,
+      budgets: parseBudgets(known),
+      effective_budgets: budgets,
       version: revision,
       confirmed: !isPending(tenant),
     };
@@ -74,23 +95,25 @@ export function createAssignments(sql: SyncSql, plans: TenantPlans): Assignments
   return {
     find,
     read,
-    change: ({ tenant, plan, limits }, act) => {
+    change: ({ tenant, plan, limits, budgets }, act) => {
       const known = row(tenant);
       const next = {
         plan: plan === undefined ? known.plan : plan,
         limits: limits === undefined ? known.limits : JSON.stringify(limits ?? {}),
+        budgets: budgets === undefined ? known.budgets : JSON.stringify(budgets ?? []),
       };
       if (next.plan !== null) {
         const found = plans.find(next.plan);
         if (!found.ok) return err(found.error);
       }
-      if (next.plan === known.plan && next.limits === known.limits) return ok(find(tenant));
+      if (isSame(next, known)) return ok(find(tenant));
       sql.rows(
-        `INSERT INTO assignments (tenant, plan, limits, revision, act) VALUES (?1, ?2, ?3, ?4, ?5)
-         ON CONFLICT (tenant) DO UPDATE SET plan = ?2, limits = ?3, revision = ?4, act = ?5`,
+        `INSERT INTO assignments (tenant, plan, limits, budgets, revision, act) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+         ON CONFLICT (tenant) DO UPDATE SET plan = ?2, limits = ?3, budgets = ?4, revision = ?5, act = ?6`,
         tenant,
         next.plan,
         next.limits,
+        next.budgets,
         takeRevision(sql),
         JSON.stringify(act),
       );

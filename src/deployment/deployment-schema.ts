@@ -48,8 +48,15 @@ const STEPS: SchemaSteps = [
      ) STRICT, WITHOUT ROWID`,
     "CREATE TABLE revisions (one INTEGER PRIMARY KEY CHECK (one = 1), newest INTEGER NOT NULL) STRICT",
     "INSERT INTO revisions (one, newest) VALUES (1, 0)",
-    // limits: JSON, the tenant's own. pushes: the tenants that have not confirmed what they may use.
-    "CREATE TABLE assignments (tenant TEXT PRIMARY KEY, plan TEXT, limits TEXT NOT NULL, revision INTEGER NOT NULL, act TEXT) STRICT, WITHOUT ROWID",
+    // limits, budgets: JSON, the tenant's own. pushes: the tenants that have not confirmed what they may use.
+    `CREATE TABLE assignments (
+       tenant TEXT PRIMARY KEY,
+       plan TEXT,
+       limits TEXT NOT NULL,
+       budgets TEXT NOT NULL,
+       revision INTEGER NOT NULL,
+       act TEXT
+     ) STRICT, WITHOUT ROWID`,
     "CREATE INDEX assignments_by_plan ON assignments (plan) WHERE plan IS NOT NULL",
     "CREATE TABLE pushes (tenant TEXT PRIMARY KEY, due_at INTEGER NOT NULL, attempts INTEGER NOT NULL) STRICT, WITHOUT ROWID",
     "CREATE INDEX pushes_by_due ON pushes (due_at)",

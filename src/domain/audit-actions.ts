@@ -25,6 +25,7 @@ export const AUDIT_ACTIONS = [
   "mcp_server.put",
   "mcp_server.refreshed",
   "mcp_server.deleted",
+  "file.uploaded",
   "file.deleted",
   "session.rebuilt",
   // The texts that differed were shown to the admin.

@@ -49,6 +49,10 @@ export function rangesWithin(elsewhere: readonly CoveredRange[], range: CoveredR
   return from <= range.to ? [...found, { from, to: range.to }] : found;
 }
 
+/** The positions that no model reads on the branch, in order: those of other branches, and replies that a retry took back. */
+export const listUnread = ({ elsewhere, taken_back }: Pick<BranchState, "elsewhere" | "taken_back">): readonly CoveredRange[] =>
+  taken_back.reduce(withRange, elsewhere);
+
 /** Whether one of the ranges includes the position. With a branch's `elsewhere`: whether the position belongs to another branch. */
 export const isAmong = (ranges: readonly CoveredRange[], position: number): boolean =>
   ranges.some(({ from, to }) => position >= from && position <= to);

@@ -124,7 +124,7 @@ export type TurnCommand =
   /** Starts a turn without a message: it answers imported results. */
   | ({ readonly type: "AnswerResults"; readonly choices: TurnChoices; readonly tools: TextRef | null } & TurnRun)
   /** The first command of a new incarnation for a turn that an earlier one left open. */
-  | ({ readonly type: "RecoverTurn"; readonly incarnation: string; readonly attemptLimit: number } & CutShort);
+  | ({ readonly type: "RecoverTurn"; readonly incarnation: string; readonly stallLimit: number } & CutShort);
 
 /** The item of a result. Its turn, tool and kind come from the call. */
 export type NewResult = Omit<NewItem, "turn" | "tool" | "kind">;
@@ -232,14 +232,12 @@ export interface RewindHistory {
       };
 }
 
-/** Removes an item's content from the record, and every text that was made from it (`summary-sources`). */
+/** Removes the content of items from the record, and every text that was made from them (`summary-sources`). */
 export interface RedactMessage {
   readonly type: "RedactMessage";
-  readonly item: ItemId;
-  readonly position: number;
-  /** Raw weight of the placeholder that is left. */
-  readonly tokens: number;
-  /** Results of look-ups that quote the item. */
+  /** The named item, and the calls of the message that it begins. */
+  readonly items: readonly RedactedItem[];
+  /** Results of look-ups that quote these items. */
   readonly quotes: readonly RedactedItem[];
   /** Summaries that were made from any of these items and whose text still exists. */
   readonly texts: readonly OverlayId[];
@@ -247,14 +245,35 @@ export interface RedactMessage {
   readonly isTitleMadeFrom: boolean;
 }
 
-type RedactedItem = Pick<RedactMessage, "item" | "position" | "tokens">;
+/** One page of a copy. */
+interface CopyMessages {
+  readonly type: "CopyMessages";
+  readonly items: readonly ItemMeta[];
+  /** An overlay in the view covers the items, so they enter the record only. */
+  readonly aside: boolean;
+  /** Those of the items that were redacted in the source. */
+  readonly redacted?: readonly ItemId[];
+  /**
+   * What was redacted in the source since the copy began. `items`: of these positions, those that are in the record already. Absent: nothing.
+   */
+  readonly later?: Pick<RedactMessage, "items" | "texts" | "isTitleMadeFrom"> & { readonly positions: readonly number[] };
+}
+
+export interface RedactedItem {
+  readonly item: ItemId;
+  readonly position: number;
+  /** Raw weight of the placeholder that is left. */
+  readonly tokens: number;
+  /** The item was redacted before. */
+  readonly isRedacted: boolean;
+}
 
 export type BranchCommand =
   | RewindHistory
   | { readonly type: "SwitchBranch"; readonly items: readonly ItemMeta[]; readonly line: BranchLine }
   | RedactMessage
   /** Removes the content of tool results by their age. What was made from them stays: summaries, the title, pins. */
-  | { readonly type: "ExpireResults"; readonly items: readonly RedactedItem[] }
+  | { readonly type: "ExpireResults"; readonly items: readonly Omit<RedactedItem, "isRedacted">[] }
   /** The first command of a session that will share the past of another one. */
   | {
       readonly type: "BeginFork";
@@ -263,8 +282,7 @@ export type BranchCommand =
       readonly view: ForkedView;
       readonly line: ForkedLine;
     }
-  /** `aside`: an overlay in the view covers the items, so they enter the record only. `redacted`: those that were redacted in the source. */
-  | { readonly type: "CopyMessages"; readonly items: readonly ItemMeta[]; readonly aside: boolean; readonly redacted?: readonly ItemId[] }
+  | CopyMessages
   | { readonly type: "CompleteFork" };
 
 /** Commands about a draft: a compaction that stops before its commit. */

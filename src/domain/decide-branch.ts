@@ -2,9 +2,10 @@
 import { assertNever } from "../lib/assert-never";
 import { err, ok } from "../lib/result";
 import { MAX_BRANCHES } from "./branch";
-import type { BranchCommand, CommandOf, RedactMessage, RewindHistory } from "./commands";
+import type { BranchCommand, CommandOf, RedactedItem, RedactMessage, RewindHistory } from "./commands";
 import { busyWith, type Deciders, type Decision, enterConversation, voidCompaction } from "./decision";
 import type { Event } from "./events";
+import type { OverlayId } from "./ids";
 import { refuseMessages } from "./message-limit";
 import type { SessionState } from "./state";
 
@@ -24,18 +25,16 @@ function decideSwitch({ items, line }: CommandOf<"SwitchBranch">, state: Session
 }
 
 /** A repeated redaction does what is left to do. */
-function decideRedaction({ item, position, tokens, quotes, texts, isTitleMadeFrom }: RedactMessage, state: SessionState): Decision {
-  const all = [{ item, position, tokens }, ...quotes];
+function decideRedaction({ items, quotes, texts, isTitleMadeFrom }: RedactMessage, state: SessionState): Decision {
+  const all = [...items, ...quotes];
   // Items of the open turn cannot be redacted: they are in its stream, and on their way to the model.
   const { turn, view } = state;
   const said = new Set(turn ? view.items.flatMap((shown) => (shown.turn === turn.id ? [shown.id] : [])) : []);
   if (turn && all.some((each) => said.has(each.item))) return err({ code: "turn_running", turn: turn.id });
-  const left = all.filter((each) => !state.redacted.includes(each.item));
+  const left = all.filter(({ isRedacted }) => !isRedacted);
   const unpinned = unpin(all, state);
   if (left.length === 0 && texts.length === 0 && unpinned.length === 0 && !isTitleMadeFrom) return ok([]);
-  const [first, ...others] = left.length > 0 ? left : [{ item, position, tokens }];
-  const redacted: Event[] = first ? [{ type: "MessageRedacted", ...first, texts }] : [];
-  for (const other of others) redacted.push({ type: "MessageRedacted", ...other, texts: [] });
+  const redacted = (left.length > 0 ? left : items.slice(0, 1)).map((each, index) => toRedaction(each, index === 0 ? texts : []));
   const untitled: Event[] = isTitleMadeFrom ? [{ type: "SettingsChanged", changes: { title: null } }] : [];
   // The pins go first: what the session then no longer uses is deleted with the redaction.
   return ok([...voidCompaction(state), ...unpinned, ...redacted, ...untitled]);
@@ -45,13 +44,12 @@ function decideRedaction({ item, position, tokens, quotes, texts, isTitleMadeFro
 function decideExpiry({ items }: CommandOf<"ExpireResults">, state: SessionState): Decision {
   const busy = busyWith(state);
   if (busy || state.turn) return err(busy ?? { code: "turn_running", turn: state.turn?.id ?? "" });
-  const left = items.filter(({ item }) => !state.redacted.includes(item));
-  if (left.length === 0) return ok([]);
-  return ok([...voidCompaction(state), ...left.map((one): Event => ({ type: "MessageRedacted", ...one, texts: [], cause: "retention" }))]);
+  if (items.length === 0) return ok([]);
+  return ok([...voidCompaction(state), ...items.map((one): Event => ({ type: "MessageRedacted", ...one, texts: [], cause: "retention" }))]);
 }
 
 /** Removes the pins that are a copy of one of these items. */
-function unpin(items: readonly Pick<RedactMessage, "position">[], state: SessionState): Event[] {
+function unpin(items: readonly Pick<RedactedItem, "position">[], state: SessionState): Event[] {
   const gone = new Set(items.map(({ position }) => position));
   const pins = state.pins.filter(({ from = [] }) => !from.some((position) => gone.has(position)));
   return pins.length < state.pins.length ? [{ type: "PinsSet", pins }] : [];
@@ -95,7 +93,8 @@ function decideFork({ from, position, view, line }: CommandOf<"BeginFork">, { fo
  * Copies one page. Pages arrive in order; a page that arrives twice appends nothing the second time, also when a request that was sent at the
  * same time has completed the copy.
  */
-function decideCopy({ items: page, aside, redacted = [] }: CommandOf<"CopyMessages">, { fork, next_position }: SessionState): Decision {
+function decideCopy({ items: page, aside, redacted = [], later }: CommandOf<"CopyMessages">, state: SessionState): Decision {
+  const { fork, next_position } = state;
   const items = page.filter(({ position }) => position >= next_position);
   if (fork?.done && items.length === 0) return ok([]);
   if (!isUnderWay(fork)) return err({ code: "session_exists" });
@@ -108,7 +107,31 @@ function decideCopy({ items: page, aside, redacted = [] }: CommandOf<"CopyMessag
       ...(aside && { aside: true as const }),
     });
   const gone = new Set(redacted);
-  for (const { id: item, position, tokens } of items)
-    if (gone.has(item)) events.push({ type: "MessageRedacted", item, position, tokens, texts: [] });
-  return ok(events);
+  const emptied = items.filter(({ id }) => gone.has(id)).map(({ id: item, position, tokens }) => ({ item, position, tokens }));
+  return ok([...events, ...(later ? redactInCopy(later, { emptied, state }) : emptied.map((each) => toRedaction(each, [])))]);
 }
+
+type Later = NonNullable<CommandOf<"CopyMessages">["later"]>;
+type Emptied = Omit<RedactedItem, "isRedacted">;
+
+/** The pins go first: what the session then no longer uses is deleted with the redaction. */
+function redactInCopy(
+  { items, positions, texts, isTitleMadeFrom }: Later,
+  { emptied, state }: { readonly emptied: readonly Emptied[]; readonly state: SessionState },
+): Event[] {
+  const left = [...items.filter(({ isRedacted }) => !isRedacted), ...emptied];
+  const unpinned = unpin(
+    positions.map((position) => ({ position })),
+    state,
+  );
+  const untitled: Event[] = isTitleMadeFrom ? [{ type: "SettingsChanged", changes: { title: null } }] : [];
+  return [...unpinned, ...left.map((each, index) => toRedaction(each, index === 0 ? texts : [])), ...untitled];
+}
+
+const toRedaction = ({ item, position, tokens }: Emptied, texts: readonly OverlayId[]): Event => ({
+  type: "MessageRedacted",
+  item,
+  position,
+  tokens,
+  texts,
+});

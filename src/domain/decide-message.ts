@@ -5,7 +5,7 @@ import { type Deciders, type Decision, endCutShort, enterConversation, place } f
 import type { Event, QueuedMessage } from "./events";
 import type { ItemMeta, NewItem } from "./message";
 import { refuseMessages } from "./message-limit";
-import { findOpenCall, itemsOfMessage, openAfter, openBehindQueue } from "./open-calls";
+import { findOpenCall, itemsOfMessage, openAfter, openAtEntry } from "./open-calls";
 import type { OpenCall, SessionState } from "./state";
 
 type Submit = CommandOf<"SubmitMessage">;
@@ -17,7 +17,7 @@ export const messageDeciders: Deciders<MessageCommand["type"]> = {
 };
 
 /** The most items of one event of an import, as of a page of a fork. A message is never divided, so a reply's calls may exceed it. */
-const ITEMS_PER_EVENT = 512;
+const ITEMS_PER_EVENT = 128;
 
 /**
  * Appends all messages, or none. A turn or a waiting message would come between them, so neither may be there. The calls
@@ -69,23 +69,22 @@ function decideSubmit(command: Submit, state: SessionState): Decision {
   if (!turn && queue.length === 0) return ok(enter());
   if (command.onBusy === "reject") return err({ code: "turn_running", turn: turn?.id ?? "" });
   if (queue.length >= command.queueLimit) return err({ code: "queue_full", limit: command.queueLimit });
-  const queued = (front: boolean): Event => ({ type: "MessageQueued", message, front });
   if (command.onBusy === "interrupt") {
     const end: Event[] = turn ? [{ type: "TurnStopped", turn: turn.id, reason: "interrupted_by_message" }] : [];
-    return ok([queued(true), ...end.flatMap((stopped) => endCutShort(state, command, stopped))]);
+    const queued: Event = { type: "MessageQueued", message: { ...message, interrupts: true }, front: true };
+    return ok([queued, ...end.flatMap((stopped) => endCutShort(state, command, stopped))]);
   }
-  return ok([queued(false), ...superseded]);
+  return ok([{ type: "MessageQueued", message, front: false }, ...superseded]);
 }
 
 /**
  * The message, and for an imported result the call that it answers: the first open call with that id at the place where
- * the message will enter. Null when no such call is open there. An interrupting message enters before all queued ones,
- * directly after the turn that it stops or that has just ended.
+ * the message will enter. Null when no such call is open there. An interrupting message enters after the turn that it
+ * stops or that has just ended, and after the interruptions that wait.
  */
 function withCall({ message, answers, onBusy }: Submit, state: SessionState): QueuedMessage | null {
   if (!answers) return message;
-  const open = onBusy === "interrupt" ? state.imported_calls : openBehindQueue(state);
-  const item = withOpenCall(message.item, answers, open);
+  const item = withOpenCall(message.item, answers, openAtEntry(state, onBusy === "interrupt"));
   return item && { ...message, item };
 }
 

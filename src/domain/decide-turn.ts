@@ -93,8 +93,8 @@ function decideAnswer({ turn, incarnation, choices, tools }: CommandOf<"AnswerRe
 }
 
 /**
- * Recovers a turn that an earlier incarnation left open. Without a partial reply it runs again, up to the attempt
- * limit. With one, the reply is kept and marked as incomplete, and a person decides. A tool call that was started has
+ * Recovers a turn that an earlier incarnation left open. Without a partial reply it runs again, unless
+ * `stallLimit` lives in a row made no progress. With one, the reply is kept and marked as incomplete, and a person decides. A tool call that was started has
  * an unknown outcome: the model reads that as its result. Other calls run.
  */
 function recover(command: CommandOf<"RecoverTurn">, state: SessionState): Event[] {
@@ -102,7 +102,7 @@ function recover(command: CommandOf<"RecoverTurn">, state: SessionState): Event[
   if (!turn || !isRunning(turn) || turn.incarnation === command.incarnation) return [];
   if (command.partial) return endCutShort(state, command, { type: "TurnInterrupted", turn: turn.id });
   const crashed: Event = { type: "TurnFailed", turn: turn.id, failure: { kind: "crashed", status: null } };
-  if (turn.attempt >= command.attemptLimit) return endCutShort(state, command, crashed);
+  if (turn.stalled_lives >= command.stallLimit) return endCutShort(state, command, crashed);
   const { incarnation } = command;
   const { id, attempt, tools } = turn;
   return [

@@ -10,7 +10,7 @@ import { messageDeciders } from "./decide-message";
 import { turnDeciders } from "./decide-turn";
 import { type Deciders, type Decision, voidCompaction } from "./decision";
 import type { Event, SessionSettings } from "./events";
-import { changesRequest } from "./evolve";
+import { changesHead } from "./evolve";
 import { scheduleDeciders } from "./schedules";
 import type { SessionState } from "./state";
 
@@ -60,5 +60,5 @@ function decideTitle(command: CommandOf<"RecordTitle">, { settings, title_tries 
 /** A change that affects the next request moves the epoch, so it ends a compaction under way, which was planned on the old one. */
 function changeSettings(changes: Partial<SessionSettings>, state: SessionState): Event[] {
   const changed: Event = { type: "SettingsChanged", changes };
-  return changesRequest(changes) ? [...voidCompaction(state), changed] : [changed];
+  return changesHead(state, changes) ? [...voidCompaction(state), changed] : [changed];
 }

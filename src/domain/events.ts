@@ -26,11 +26,6 @@ export interface SessionSettings {
   readonly end_user?: TextRef | null;
   /** Whether `memory_query` is offered when something is out of the view. Absent: it is. */
   readonly recall?: boolean;
-  /**
-   * The definition of `memory_query` names the session. Absent: the session was opened by an older build, whose
-   * requests hold the definition without it.
-   */
-  readonly recall_names_session?: true;
   /** The session's own instructions for summaries. Absent or null: the policy's apply. */
   readonly summary_instructions?: TextRef | null;
   /** The instructions of the policy (`summary.instructions`), which `policy` leaves out because they are content. Absent or null: none. */
@@ -65,6 +60,8 @@ export interface QueuedMessage extends TurnChoices {
   readonly turn: TurnId | null;
   /** Tools for this turn only, in place of the session's. */
   readonly tools: TextRef | null;
+  /** The message goes before all others, but behind earlier interruptions. Absent: it waits behind all others, or an older build queued it. */
+  readonly interrupts?: true;
 }
 
 /** The failures that a turn can end with: the model's, and this backend's own. */
@@ -207,6 +204,8 @@ export interface ForkedView {
 export interface ForkedLine {
   readonly elsewhere: readonly CoveredRange[];
   readonly shown: readonly CoveredRange[];
+  /** The source's newest event when the copy began. What was redacted later is redacted in the copy too. Absent: an older build began the copy. */
+  readonly seq?: number;
 }
 
 export type TurnEvent =

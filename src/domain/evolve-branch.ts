@@ -37,11 +37,10 @@ export function onLine(state: SessionState, line: BranchLine, items: readonly It
  * Removes every summary that was made from the redacted item. What such a summary covered stays out of the view without
  * one, until the next compaction.
  */
-export function applyRedaction(state: SessionState, { item, position, texts, tokens, cause }: EventOf<"MessageRedacted">): SessionState {
+export function applyRedaction(state: SessionState, { position, texts, tokens, cause }: EventOf<"MessageRedacted">): SessionState {
   const isGone = ({ id, kind }: Overlay): boolean => kind === "summary" && texts.includes(id);
   const overlays = state.view.overlays.map((overlay) => (isGone(overlay) ? toDropped(overlay) : overlay));
-  const redacted = state.redacted.includes(item) ? state.redacted : [...state.redacted, item];
-  const next = withoutCommitted({ ...state, redacted });
+  const next = withoutCommitted({ ...state, redactions: state.redactions + 1 });
   return newEpoch(
     next,
     toWeighedView({
@@ -63,12 +62,13 @@ function weighRedacted({ items, reduced }: View, { position, tokens, cause }: Re
   };
 }
 
-/** The item without what described its content. */
+/** The item without what described its content. The client's own id goes with a request to redact, and stays where a result expires. */
 export function redactedItem(
-  { media: _, attached: __, signed: ___, ...item }: ItemMeta,
+  { media: _, attached: __, signed: ___, client_id, ...item }: ItemMeta,
   { tokens, cause }: Omit<Redacted, "position">,
 ): ItemMeta {
-  return { ...item, tokens, rough: tokens, ...(cause && { expired: true }) };
+  const kept = cause !== undefined && client_id !== undefined && { client_id };
+  return { ...item, ...kept, tokens, rough: tokens, redacted: true, ...(cause && { expired: true }) };
 }
 
 /** Compactions that were committed on the branch that was left cannot be reverted any more. */

@@ -46,10 +46,12 @@ function startTurn(state: SessionState, event: EventOf<"TurnStarted">): SessionS
     id: event.turn,
     incarnation: event.incarnation,
     attempt: event.attempt,
+    stalled_lives: (again?.stalled_lives ?? 0) + 1,
     started_at: event.at,
     phase: again?.phase ?? "generating",
     open_calls: again?.open_calls ?? [],
     tools: event.tools,
+    calls: again?.calls ?? 0,
     rounds: again?.rounds ?? 0,
     ...toTurnChoices(event),
   };
@@ -84,7 +86,7 @@ function notePlain(state: SessionState, { asked, model, epoch, outcome }: EventO
 function finishCall(state: SessionState, event: EventOf<"ModelCallFinished">): SessionState {
   const { usage, lease } = event;
   if (lease !== null) return finishCall(withSpent(withoutUnsettled(state, lease), event), { ...event, lease: null });
-  const turn = state.turn && event.purpose === "turn" ? { ...state.turn, rounds: state.turn.rounds + 1 } : state.turn;
+  const turn = state.turn && countCall(state.turn, event);
   // Rent belongs to the epoch that the call was made in, so that of an earlier epoch does not count here.
   const ours = event.epoch === state.view.epoch;
   const compaction = event.rent && ours ? { ...state.compaction, rent: state.compaction.rent + event.rent } : state.compaction;
@@ -109,6 +111,16 @@ function finishCall(state: SessionState, event: EventOf<"ModelCallFinished">): S
     anchor: ours ? buildAnchor(state, event, usage) : state.anchor,
   };
 }
+
+function countCall(turn: OpenTurn, { purpose, outcome }: EventOf<"ModelCallFinished">): OpenTurn {
+  const isFinished = FINISHED_OUTCOMES.includes(outcome);
+  const counted = purpose === "turn" ? { ...turn, calls: turn.calls + 1, rounds: turn.rounds + (isFinished ? 1 : 0) } : turn;
+  // A summary that the turn waits for is progress, too.
+  const isOurs = purpose === "turn" || purpose === "compaction";
+  return isOurs && isFinished ? withProgress(counted) : counted;
+}
+
+const withProgress = (turn: OpenTurn): OpenTurn => ({ ...turn, stalled_lives: 0 });
 
 /** This many consecutive counts that agree are believed, however small they are. */
 const BELIEVED_AFTER = 3;
@@ -212,7 +224,9 @@ function closeCall(state: SessionState, event: EventOf<"ToolResultRecorded">): S
   if (!state.turn) return appendItems(state, [event.item]);
   const open_calls = state.turn.open_calls.filter((call) => call.execution !== execution);
   const turn = { ...withCalls(state.turn, open_calls), incarnation: event.incarnation };
-  return appendItems({ ...state, turn }, [event.item]);
+  // The next life records this result of a call that the life before it did not bring to an end.
+  const isLost = event.ran?.failure === "unknown_outcome";
+  return appendItems({ ...state, turn: isLost ? turn : withProgress(turn) }, [event.item]);
 }
 
 function endTurn(state: SessionState, ended: Omit<LastTurn, "tools" | keyof TurnChoices>): SessionState {

@@ -7,7 +7,7 @@ import { compactionEvolvers } from "./evolve-compaction";
 import { draftEvolvers } from "./evolve-draft";
 import { turnEvolvers } from "./evolve-turn";
 import type { Evolvers } from "./evolver";
-import { openAfter } from "./open-calls";
+import { countInterruptions, openAfter } from "./open-calls";
 import { scheduleEvolvers } from "./schedules";
 import { initialState, type SessionState } from "./state";
 
@@ -57,12 +57,17 @@ const sessionEvolvers: Evolvers<SessionEvent["type"]> = {
 
 const messageEvolvers: Evolvers<MessageEvent["type"]> = {
   MessagesAppended: appendMessages,
-  MessageQueued: (state, { message, front }) => ({ ...state, queue: front ? [message, ...state.queue] : [...state.queue, message] }),
+  MessageQueued: (state, event) => ({ ...state, queue: state.queue.toSpliced(placeInQueue(event, state.queue), 0, event.message) }),
   QueuedMessageCancelled: (state, { message }) => ({ ...state, queue: state.queue.filter((entry) => entry.item.id !== message) }),
   MessageRedacted: applyRedaction,
   HistoryRewound: applyRewind,
   BranchSwitched: applySwitch,
 };
+
+function placeInQueue({ message, front }: EventOf<"MessageQueued">, queue: SessionState["queue"]): number {
+  if (!front) return queue.length;
+  return message.interrupts ? countInterruptions(queue) : 0;
+}
 
 const evolvers: Evolvers<EventType> = {
   ...sessionEvolvers,
@@ -80,6 +85,10 @@ const dispatch = <T extends EventType>(state: SessionState, type: T, event: Even
 export const changesRequest = (changes: { readonly [K in "model" | "system" | "tools" | "policy"]?: unknown }): boolean =>
   changes.model !== undefined || changes.system !== undefined || changes.tools !== undefined || changes.policy !== undefined;
 
+/** Whether the change gives the next request another beginning: of the generation settings, one of the schema of the reply. */
+export const changesHead = ({ settings }: Pick<SessionState, "settings">, changes: Partial<SessionSettings>): boolean =>
+  changesRequest(changes) || (changes.generation !== undefined && (changes.generation?.tokens ?? 0) !== (settings.generation?.tokens ?? 0));
+
 /** Whether the change may let summaries succeed that failed before. */
 const changesSummaries = ({ model, policy, summary_instructions, policy_instructions }: Partial<SessionSettings>): boolean =>
   [model, policy, summary_instructions, policy_instructions].some((changed) => changed !== undefined);
@@ -87,7 +96,7 @@ const changesSummaries = ({ model, policy, summary_instructions, policy_instruct
 function changeSettings(state: SessionState, changes: Partial<SessionSettings>): SessionState {
   const reopened = changesSummaries(changes) ? closedBreaker : {};
   const changed = { ...state, settings: { ...state.settings, ...changes }, compaction: { ...state.compaction, ...reopened } };
-  return changesRequest(changes) ? newHead(changed) : changed;
+  return changesHead(state, changes) ? newHead(changed) : changed;
 }
 
 /** Starts a new epoch that changes only what stands before the view. The provider's count of the view itself stays valid. */

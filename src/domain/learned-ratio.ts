@@ -7,7 +7,7 @@ export const RATIO_BOUNDS = { min: 0.5, max: 2 } as const;
  * What the provider's counts say about the part of a request that no compaction removes. `tokens` (raw estimate) and `bytes` tell whether
  * the next request has the same one.
  */
-export interface CountedFixed {
+interface CountedFixed {
   readonly tokens: number;
   readonly bytes: number;
   /** The most tokens that it can weigh. */
@@ -22,16 +22,10 @@ export interface LearnedRatio {
   readonly value: number;
   /** Absent: no count is known. */
   readonly fixed?: CountedFixed;
-  /** The ratio is the registry's, because none was learned yet. Set only while a request is measured, never stored. */
-  readonly given?: true;
 }
 
 /** Maximum number of models whose ratio a session keeps: the most recently asked. */
 const MAX_RATIOS = 8;
-
-/** The learned ratio of a model, or 1 when none was learned. */
-export const ratioFor = (ratios: readonly LearnedRatio[], model: string): number =>
-  ratios.find((known) => known.model === model)?.value ?? 1;
 
 type Weight = Pick<CountedFixed, "tokens" | "bytes">;
 

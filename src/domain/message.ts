@@ -147,6 +147,8 @@ export interface ItemMeta {
   readonly client_id?: string;
   /** The item was imported as part of the same message as the item before it. Items that a turn produced share its `turn` instead. */
   readonly continues?: true;
+  /** A redaction or a rule of retention has removed the content. */
+  readonly redacted?: true;
   /** A tool result whose content a rule of retention has removed. */
   readonly expired?: true;
 }

@@ -44,6 +44,14 @@ export function openAfter(open: readonly OpenCall[], items: readonly NewItem[]):
   return left;
 }
 
-/** The imported calls that will be open for a message behind everything that is queued. */
-export const openBehindQueue = ({ imported_calls, queue }: SessionState): readonly OpenCall[] =>
-  queue.reduce((open, waiting) => openAfter(open, itemsOfMessage(waiting)), imported_calls);
+/** How many waiting messages an interruption goes behind: the earlier interruptions, with the results of their calls. */
+export function countInterruptions(queue: readonly QueuedMessage[]): number {
+  const first = queue.findIndex(({ interrupts, item }) => !interrupts && item.kind !== "tool_result");
+  return first < 0 ? queue.length : first;
+}
+
+/** The imported calls that will be open where a message enters: an interruption behind earlier ones, any other behind all that wait. */
+export function openAtEntry({ imported_calls, queue }: SessionState, interrupts: boolean): readonly OpenCall[] {
+  const before = interrupts ? queue.slice(0, countInterruptions(queue)) : queue;
+  return before.reduce((open, waiting) => openAfter(open, itemsOfMessage(waiting)), imported_calls);
+}

@@ -8,7 +8,7 @@ import { type CallTotals, NO_CALLS } from "./call-totals";
 import type { Overlay, Reduced } from "./compaction-events";
 import type { CompactionLease, RequestedCompaction } from "./compaction-work";
 import type { ForkedLine, LastTurn, QueuedMessage, SessionSettings, TurnChoices } from "./events";
-import type { CompactionId, ExecutionId, ItemId, SessionId, TenantId, TurnId } from "./ids";
+import type { CompactionId, ExecutionId, SessionId, TenantId, TurnId } from "./ids";
 import type { LearnedRatio } from "./learned-ratio";
 import type { ItemMeta, PinRef, TextRef } from "./message";
 import type { OpenDraft } from "./open-draft";
@@ -16,7 +16,7 @@ import type { SessionSchedule } from "./schedule-events";
 import { askedSystem, generationTexts } from "./turn-choices";
 
 /** Each snapshot stores this number, and a snapshot with another number is ignored. Raise it with any change of shape or meaning below. */
-export const STATE_VERSION = 3;
+export const STATE_VERSION = 6;
 
 export interface OpenCall {
   readonly execution: ExecutionId;
@@ -52,11 +52,15 @@ export interface OpenTurn extends TurnChoices {
   readonly id: TurnId;
   readonly incarnation: string;
   readonly attempt: number;
+  /** The newest lives of the object that have worked on the turn without progress, this one included: no model call finished, no tool returned. */
+  readonly stalled_lives: number;
   readonly started_at: number;
   readonly phase: TurnPhase;
   readonly open_calls: readonly OpenCall[];
   readonly tools: TextRef | null;
-  /** Number of model calls that finished in this turn. */
+  /** Number of model calls of this turn that are over, failed ones included. */
+  readonly calls: number;
+  /** Number of those that the model ended: a call that failed and is made again is no round of tools. */
   readonly rounds: number;
 }
 
@@ -157,14 +161,6 @@ interface ForkSource {
   readonly line: ForkedLine | null;
 }
 
-/** The facts about a model that decide which images and files it is sent. */
-export interface MediaReader {
-  readonly provider: string;
-  readonly capabilities?: { readonly images: boolean; readonly files: boolean };
-  /** How images reach the model: inside the request, by address, or both. Absent: both. */
-  readonly quirks?: { readonly images?: "any" | "url" | "data" };
-}
-
 /** Models whose providers refused the usual rendering of the view of this epoch, and took the plainest one. */
 interface PlainModels {
   readonly epoch: number;
@@ -206,10 +202,9 @@ export interface SessionState {
   readonly ratios: readonly LearnedRatio[];
   /** Absent: no provider has refused a view. */
   readonly plain?: PlainModels;
-  readonly redacted: readonly ItemId[];
+  /** Number of redactions, those of retention included. What was redacted is marked in the items themselves. */
+  readonly redactions: number;
   readonly totals: CallTotals;
-  /** The model that will read the next request. Only in measurements, never stored. Absent: a model that is sent all media. */
-  readonly reader?: MediaReader;
   /** Number of calls for a title in the ledger. `MAX_TITLE_TRIES` once a call ended otherwise than by a crash. */
   readonly title_tries: number;
   /** By name. A fork has none of its source's. */
@@ -252,15 +247,14 @@ export const initialState: SessionState = {
     committed: [],
   },
   ratios: [],
-  redacted: [],
+  redactions: 0,
   totals: NO_CALLS,
   title_tries: 0,
   schedules: [],
 };
 
 /** Raw estimate of what no compaction removes: system prompt, tools, pins, the reply's schema, and `memory_query` where it is offered. */
-export const fixedTokens = (state: SessionState): number =>
-  weighFixed(state).tokens + (isRecallOffered(state) ? recallToolTokens(state) : 0);
+export const fixedTokens = (state: SessionState): number => weighFixed(state).tokens + (isRecallOffered(state) ? RECALL_TOOL_TOKENS : 0);
 
 /** Raw estimate and bytes of what no compaction removes, `memory_query` aside. */
 export function weighFixed(state: SessionState): { readonly tokens: number; readonly bytes: number } {
@@ -272,13 +266,8 @@ export function weighFixed(state: SessionState): { readonly tokens: number; read
   return { tokens, bytes };
 }
 
-/** Raw weight of the definition of `memory_query` in a request (`context/recall-tool`), and what the session's id adds to it. */
-export const RECALL_TOOL_TOKENS = 128;
-export const SESSION_ID_TOKENS = 28;
-
-/** Raw weight of the definition of `memory_query` in this session's requests, if it is offered. */
-export const recallToolTokens = ({ settings }: Pick<SessionState, "settings">): number =>
-  RECALL_TOOL_TOKENS + (settings.recall_names_session ? SESSION_ID_TOKENS : 0);
+/** Raw weight of the definition of `memory_query` in a request (`context/recall-tool`). */
+export const RECALL_TOOL_TOKENS = 132;
 
 /** Whether `memory_query` is offered: the policy allows it and something is out of view or shortened. Changes only with the epoch. */
 export const isRecallOffered = ({ settings, view }: Pick<SessionState, "settings" | "view">): boolean =>

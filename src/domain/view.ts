@@ -1,5 +1,5 @@
 /** The view as an immutable value. Every change of the view keeps its running sums up to date. */
-import type { Overlay, Reduced } from "./compaction-events";
+import type { Overlay, Reduction } from "./compaction-events";
 import type { ItemMeta } from "./message";
 import type { View } from "./state";
 
@@ -7,7 +7,7 @@ import type { View } from "./state";
 export const NO_RESULT_TOKENS = 24;
 
 /** Raw weight, by position, of the items that the view shows shortened or replaced. */
-export function reducedWeights(reduced: readonly Reduced[]): ReadonlyMap<number, number> {
+export function reducedWeights(reduced: readonly Reduction[]): ReadonlyMap<number, number> {
   return new Map(reduced.map(({ position, tokens }) => [position, tokens]));
 }
 

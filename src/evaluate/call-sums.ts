@@ -1,6 +1,7 @@
 /** Sums over calls: the tokens that they read and wrote, their cost, and how far off the cost may be. */
-import { PADDING } from "../context/budget";
+
 import type { Prices } from "../context/economy";
+import { PADDING } from "../context/sizing";
 import type { CostFigure, TokenCounts } from "../contract/evaluation";
 import { NO_TOKENS, plus, relativeCost } from "./costs";
 

@@ -3,10 +3,11 @@
  * or changing anything. A page is released once its events have been played. What stays in memory has the size of the views,
  * and a few numbers for each item.
  */
-import { type ModelLimits, toSessionRatio } from "../context/budget";
+import type { ModelLimits } from "../context/budget";
 import { type Prices, UNKNOWN_PRICES } from "../context/economy";
 import type { Policy } from "../context/policy";
 import type { PolicyChoice } from "../context/policy-choice";
+import { Sizing } from "../context/sizing";
 import type { Evaluation } from "../contract/evaluation";
 import type { StoredEvent } from "../domain/events";
 import type { ItemId, SessionId } from "../domain/ids";
@@ -72,7 +73,7 @@ export class LogEvaluation {
     if (!runs) return this.#recorded.take(event, false);
     const items = listEventItems(event).map((meta) => ({ meta, parts: parseParts(texts.get(meta.id)) }));
     for (const { meta, parts } of items) this.#enter(event, meta, parts);
-    this.#everything.take(event, this.#recorded.state, toSessionRatio(this.#recorded.state, this.#input.limits.model));
+    this.#everything.take(event, this.#recorded.state, new Sizing(this.#recorded.state, this.#input.limits.model).ratio);
     runs.current.take(event);
     runs.proposed.take(event);
     this.#recorded.take(event, true);
@@ -130,7 +131,7 @@ export class LogEvaluation {
     const all = this.#everything.amount;
     return {
       session_id: session,
-      model: limits.model,
+      model: limits.model.id,
       context_window: limits.window,
       unit: limits.prices ? "usd" : "relative",
       from_position: this.#record.items[0]?.meta.position ?? null,

@@ -3,7 +3,7 @@ import { CACHE_TTL_MS, type Prices } from "../context/economy";
 import type { StoredEvent } from "../domain/events";
 import { cutOffReply } from "../domain/evolve-turn";
 import { listEventItems } from "../domain/items-of";
-import { fixedTokens, isRecallOffered, recallToolTokens, type SessionState } from "../domain/state";
+import { fixedTokens, isRecallOffered, RECALL_TOOL_TOKENS, type SessionState } from "../domain/state";
 import { CallSums } from "./call-sums";
 import { type CallEvent, countCallTokens, isAnswered } from "./log-call";
 import { roundToCached } from "./prompt-cache";
@@ -33,7 +33,7 @@ export class FullHistoryBaseline {
   #call(event: CallEvent, state: SessionState, fallback: number): void {
     const { perToken, estimate, output } = countCallTokens(event);
     const scale = perToken ?? fallback;
-    const raw = this.#said + fixedTokens(state) - (isRecallOffered(state) ? recallToolTokens(state) : 0);
+    const raw = this.#said + fixedTokens(state) - (isRecallOffered(state) ? RECALL_TOOL_TOKENS : 0);
     const input = Math.round(raw * scale);
     const isWarm = event.at - event.ms - this.#readAt < CACHE_TTL_MS;
     const cached = isWarm ? Math.min(input, roundToCached(Math.floor(this.#before * scale))) : 0;

@@ -74,7 +74,7 @@ export interface Written {
 export function changeBy({ overlay, summary, spent, attempts }: Written, { summarized }: Lease, work: Work): EpochChange {
   const also = besideSummary(work.plan);
   const usage = { ...spent, reasoning: 0 };
-  const summarizer = { model: work.ports.limits.model, usage, ms: 0, cost: null, attempts };
+  const summarizer = { model: work.ports.limits.model.id, usage, ms: 0, cost: null, attempts };
   return buildChangeFromSummary({ summary, plan: summarized, overlay, also }, { ...toReplayChangeInput(work), summarizer });
 }
 

@@ -3,7 +3,7 @@
  * failures). What the session did to its view by itself does not: this policy decides that anew, before each call and after
  * each turn.
  */
-import { assumeWindow, type ModelLimits, rawViewTokens } from "../context/budget";
+import { assumeWindow, type ModelLimits, toSizing } from "../context/budget";
 import { CACHE_TTL_MS, INSTRUCTION_TOKENS, type Prices } from "../context/economy";
 import type { CompactPlan } from "../context/plan";
 import { toCallCacheReadCost } from "../context/planner";
@@ -124,12 +124,12 @@ export class LogRun {
 
   #call(event: CallEvent): void {
     const { session } = this;
-    const { model } = this.#limits;
+    const { id: model } = this.#limits.model;
     if (!isAnswered(event)) return session.apply({ ...event, model, epoch: session.state.view.epoch, usage: null });
     session.now = event.at - event.ms;
     if (!this.#room.prepare()) this.#refused += 1;
     const { state } = session;
-    const raw = rawViewTokens(state);
+    const { raw } = toSizing({ state, limits: this.#limits });
     const { perToken, estimate, output } = countCallTokens(event);
     const scale = perToken ?? session.perToken;
     const request = session.request();

@@ -2,9 +2,9 @@
  * A session that plays its log again under another policy, with the real commands, events and state. Only the weight of its
  * content is known, so the provider's tokens are the recorded estimates times the ratio that the calls reported.
  */
-import { toSessionRatio } from "../context/budget";
 import type { SummaryText } from "../context/epoch-change";
-import { isAmong } from "../domain/branch";
+import { type SizedModel, Sizing } from "../context/sizing";
+import { isAmong, listUnread } from "../domain/branch";
 import type { Command } from "../domain/commands";
 import type { CoveredRange } from "../domain/compaction-events";
 import { decide } from "../domain/decide";
@@ -14,7 +14,7 @@ import type { IdKinds, IdPrefix, OverlayId } from "../domain/ids";
 import type { ItemMeta, Part } from "../domain/message";
 import { fixedTokens, type SessionState } from "../domain/state";
 import { askedSystem } from "../domain/turn-choices";
-import { overlayTokens, reducedWeights, signedTokens } from "../domain/view";
+import { overlayTokens } from "../domain/view";
 import type { LogRecord } from "./log-record";
 import type { Block } from "./prompt-cache";
 import type { RecordedSummaries } from "./recorded-summaries";
@@ -24,7 +24,7 @@ type EpochChanged = Extract<Event, { type: "EpochChanged" }>;
 
 interface Opening {
   readonly state: SessionState;
-  readonly model: string;
+  readonly model: SizedModel;
   readonly record: LogRecord;
   readonly summaries: RecordedSummaries;
 }
@@ -34,7 +34,7 @@ export class LogSession implements ReplayedSession {
   now = 0;
   /** The newest change of the view. */
   changed: EpochChanged | null = null;
-  readonly #model: string;
+  readonly #model: SizedModel;
   readonly #record: LogRecord;
   readonly #summaries: RecordedSummaries;
   readonly #blocks = new Map<string, Block>();
@@ -69,7 +69,7 @@ export class LogSession implements ReplayedSession {
 
   /** The provider's tokens per estimated token, as the session has learned it. */
   get perToken(): number {
-    return toSessionRatio(this.state, this.#model);
+    return new Sizing(this.state, this.#model).ratio;
   }
 
   read(item: ItemMeta): readonly Part[] {
@@ -78,8 +78,8 @@ export class LogSession implements ReplayedSession {
 
   transcript(range: CoveredRange): readonly number[] {
     const { perToken } = this;
-    const { elsewhere } = this.state.branch;
-    const said = this.#record.slice(range).filter(({ meta }) => !isAmong(elsewhere, meta.position));
+    const unread = listUnread(this.state.branch);
+    const said = this.#record.slice(range).filter(({ meta }) => !isAmong(unread, meta.position));
     return said.map(({ transcript }) => Math.round(transcript * perToken));
   }
 
@@ -108,11 +108,10 @@ export class LogSession implements ReplayedSession {
     const fixed = fixedTokens(this.state);
     const blocks = [this.#block(`head ${head} ${fixed}`, fixed)];
     for (const overlay of view.overlays) blocks.push(this.#block(overlay.id, overlay.tokens));
-    const reduced = view.reduced.length > 0 ? reducedWeights(view.reduced) : null;
+    const sizing = new Sizing(this.state, this.#model);
     for (const item of view.items) {
       if (item.position > upTo) break;
-      const tokens = (reduced?.get(item.position) ?? item.tokens) + signedTokens(view, item);
-      blocks.push(this.#itemBlock(item.position, tokens));
+      blocks.push(this.#itemBlock(item.position, sizing.item(item)));
     }
     return blocks;
   }

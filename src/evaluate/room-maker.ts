@@ -2,7 +2,7 @@
  * Makes room before a call and after a turn, so that requests fit and cost little. It does what the app does, without a
  * model.
  */
-import { type ModelLimits, plannedNext, toRequestLimit } from "../context/budget";
+import { type ModelLimits, toRequestLimit, toSizing } from "../context/budget";
 import { planGuard } from "../context/guard";
 import { mayApplyWithoutModel, mayMakeRoom } from "../context/ladder";
 import type { CompactPlan, Plan } from "../context/plan";
@@ -72,8 +72,8 @@ export class RoomMaker {
 
   #roomTrigger(): CompactionTrigger | null {
     const { policy, eachCall, guard } = this.#room.setup;
-    if (guard && plannedNext(this.#room.session.state, this.#room.limits.model) > this.#limit) return "inline";
-    const isFirst = this.#room.session.state.turn?.rounds === 0;
+    if (guard && this.#planned > this.#limit) return "inline";
+    const isFirst = this.#room.session.state.turn?.calls === 0;
     const { at } = policy.trigger;
     return eachCall || at === "each_call" || (at === "before_turn" && isFirst) ? "threshold" : null;
   }
@@ -89,7 +89,7 @@ export class RoomMaker {
       }
       this.#take(plan);
     }
-    return plannedNext(this.#room.session.state, this.#room.limits.model) <= this.#limit;
+    return this.#planned <= this.#limit;
   }
 
   #plan(trigger: CompactionTrigger): Plan {
@@ -99,6 +99,11 @@ export class RoomMaker {
 
   #take(plan: Plan): void {
     if (plan.kind === "compact") this.#room.take(plan);
+  }
+
+  get #planned(): number {
+    const { session, limits } = this.#room;
+    return toSizing({ state: session.state, limits }).planned();
   }
 
   get #limit(): number {

@@ -3,8 +3,8 @@
  * answer, a failed summary is requested again as a transcript, and after the last attempt the policy's fallback takes its
  * place.
  */
-import { toSessionRatio } from "../context/budget";
-import { buildChangeFromRungs, buildChangeFromSummary, isSmallerBySummary } from "../context/epoch-change";
+import { toSizing } from "../context/budget";
+import { buildChangeFromRungs, buildChangeFromSummary, isSmallerAfter } from "../context/epoch-change";
 import { fallbackNote, planNote } from "../context/fallback-note";
 import { NO_FILES } from "../context/file-ops";
 import type { SummarizeRung } from "../context/plan";
@@ -75,7 +75,7 @@ export class SummaryAttempts {
     if (!written.ok) return written;
     const overlay = session.newId("ovl");
     const change = changeBy({ overlay, summary: written.value, spent: this.#spent, attempts }, leased, this.#work);
-    if (!isSmallerBySummary(session.state, change.ops)) return err("not_smaller");
+    if (!isSmallerAfter(toSizing({ state: session.state, limits: this.#work.ports.limits }), change.ops)) return err("not_smaller");
     session.keepSummary(overlay, { tokens: written.value.tokens, range: leased.rung.range, text: written.value.text });
     commit(change, leased, this.#work);
     return ok(null);
@@ -150,6 +150,6 @@ export class SummaryAttempts {
 
   get #ratio(): number {
     const { session, limits } = this.#work.ports;
-    return toSessionRatio(session.state, limits.model);
+    return toSizing({ state: session.state, limits }).ratio;
   }
 }

@@ -5,6 +5,7 @@
  */
 import type { Context, MiddlewareHandler } from "hono";
 import type { Principal } from "../app/principal";
+import type { TenantId } from "../domain/ids";
 import { isHeldToSessions } from "../domain/key-restriction";
 import type { Scope } from "../domain/scopes";
 import { err, ok, type Result } from "../lib/result";
@@ -75,11 +76,14 @@ export function authenticate(deps: HttpDeps): MiddlewareHandler<HttpEnv> {
     if (!principal) return sendProblem(c, { code: "unauthorized" });
     if (principal.suspended) return sendProblem(c, { code: "tenant_suspended" });
     c.set("principal", principal);
-    if (!(await isAllowedOrigin(c, () => deps.allowedOrigins(principal.tenant)))) return sendProblem(c, { code: "origin_not_allowed" });
+    if (!(await isAllowedOrigin(c, () => listOrigins(deps, principal.tenant)))) return sendProblem(c, { code: "origin_not_allowed" });
     await next();
     if (changesTenant(c.req)) deps.noteChange(principal.tenant);
   };
 }
+
+const listOrigins = async ({ knownSettings }: HttpDeps, tenant: TenantId): Promise<readonly string[]> =>
+  (await knownSettings(tenant))?.allowed_origins ?? [];
 
 /** Paths of sessions and files, in our words and in those of vendors. */
 const TALK_PATH = /^\/(?:v1\/(?:sessions|files|responses|conversations|chat|messages)|api\/chat|mcp)(?:\/|$)/;
@@ -93,7 +97,7 @@ export function keyCheck(c: Context<HttpEnv>, deps: HttpDeps): () => Promise<boo
   const credential = readCredential(c);
   return async () => {
     const principal = credential.ok ? await findValid(credential.value, deps) : null;
-    return principal !== null && !principal.suspended && (await isAllowedOrigin(c, () => deps.allowedOrigins(principal.tenant)));
+    return principal !== null && !principal.suspended && (await isAllowedOrigin(c, () => listOrigins(deps, principal.tenant)));
   };
 }
 

@@ -3,7 +3,7 @@
  * as `{}`.
  */
 import type { Context, MiddlewareHandler } from "hono";
-import { readAtMost } from "../lib/bounded-body";
+import { BODY_SECONDS, readInTime } from "../lib/bounded-body";
 import { err, ok, type Result } from "../lib/result";
 import type { HttpEnv } from "./deps";
 import { findJsonFault } from "./json-check";
@@ -16,6 +16,8 @@ export const LONG_BODY_LIMIT = 8 * BODY_LIMIT;
 const JSON_TYPE = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?(;\s*)?$/i;
 
 const invalidBody = (detail: string): RequestError => ({ code: "invalid_request", errors: [{ field: "body", detail }] });
+
+export const TOO_SLOW = invalidBody(`did not arrive within ${BODY_SECONDS} seconds`);
 
 function decode(bytes: Uint8Array): Result<string, RequestError> {
   try {
@@ -37,8 +39,8 @@ function checkJson(text: string): Result<string, RequestError> {
 
 async function readText(request: Request, limit: number): Promise<Result<string, RequestError>> {
   if (Number(request.headers.get("content-length")) > limit) return err({ code: "body_too_large", limit });
-  const bytes = await readAtMost(request.body, { maxBytes: limit });
-  if (!bytes.ok) return err({ code: "body_too_large", limit });
+  const bytes = await readInTime(request.body, limit);
+  if (!bytes.ok) return err(bytes.error === "too_slow" ? TOO_SLOW : { code: "body_too_large", limit });
   if (bytes.value.byteLength === 0) return ok("");
   if (!JSON_TYPE.test(request.headers.get("content-type") ?? "")) return err({ code: "unsupported_media_type" });
   const text = decode(bytes.value);

@@ -17,6 +17,7 @@ import type { RateMeter } from "../app/rate-meter";
 import type { EndUserList, ExecutionReader, SessionList, SessionSearch, UsageList } from "../app/read-api";
 import type { Schedule } from "../app/session-ports";
 import type { SlotMeter } from "../app/slot-meter";
+import type { TenantSettings } from "../app/tenant-api";
 import type { TenantIds, TenantRows } from "../app/tenant-rows";
 import type { McpFailure, McpListing } from "../app/tool-entry";
 import type { WholeTenantApi } from "../app/whole-tenant-api";
@@ -112,8 +113,11 @@ export interface HttpDeps {
   /** Opens a WebSocket for responses. `request`: the upgrade. */
   openSocket(request: Request, holder: SocketHolder): Promise<Response>;
   signAccessToken(holder: TokenHolder): Promise<string>;
-  /** The web origins whose pages the tenant lets call. An answer may be cached. */
-  allowedOrigins(tenant: TenantId): Promise<readonly string[]>;
+  /**
+   * The tenant's settings, from the isolate's cache or the tenant's object. Null: there is no such tenant. `model`: the one that the request names,
+   * so that the same call of the object brings it.
+   */
+  knownSettings(tenant: TenantId, model?: string): Promise<TenantSettings | null>;
   /** The tenant's limits, for holders of access tokens. Null: none. An answer may be cached. */
   limits(tenant: TenantId): Promise<LimitSet | null>;
   /** Counts a request, and answers whether it is within what a single source may send. Null: the deployment counts no floods. */

@@ -12,6 +12,7 @@ import type { HttpDeps } from "./deps";
 import { findJsonFault } from "./json-check";
 import type { HttpError } from "./problem";
 import { createSettingParser } from "./schemas/setting";
+import { recordCheck } from "./schemas/stored-record";
 
 interface ImportInput extends Pick<ImportPorts, "act" | "tenant" | "mode" | "allowed"> {
   readonly body: ReadableStream<Uint8Array>;
@@ -23,6 +24,7 @@ export async function runImport(deps: HttpDeps, { body, after, ...input }: Impor
   const target = createImportTarget({
     ...input,
     parseLine: parseExportLine,
+    recordCheck,
     parseSetting: createSettingParser(deps.config),
     files: deps.files(tenant),
     session: (session) => deps.sessions(tenant, session),
@@ -44,7 +46,6 @@ export const parseExportLine: ParseLine = (value, text) => {
     const [issue] = parsed.error.issues;
     return err(`${issue?.path.join(".") || "type"}: ${issue?.message ?? "is not valid"}`);
   }
-  // A setting is held to what a request's body is held to.
-  const fault = parsed.data.type === "setting" ? findJsonFault(text) : null;
+  const fault = findJsonFault(text);
   return fault ? err(`${fault.field}: ${fault.detail}`) : ok(parsed.data);
 };

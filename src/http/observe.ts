@@ -1,9 +1,11 @@
 /** Gives every request an id and one line in the log. The line has the route's pattern, never the path, query or body. */
+
 import type { Context, MiddlewareHandler } from "hono";
 import { HTTPException } from "hono/http-exception";
 import { routePath } from "hono/route";
 import { parseId } from "../domain/ids";
 import { serveRequest } from "../lib/request-scope";
+import { isStorageFull } from "../lib/sync-sql";
 import { readMarks } from "./calls";
 import type { HttpDeps, HttpEnv } from "./deps";
 import { type RequestError, sendProblem } from "./problem";
@@ -60,6 +62,10 @@ function readStackFrames(error: Error): string[] {
   return lines.filter((line) => line.startsWith("at ")).slice(0, FRAMES);
 }
 
+interface StorageFull {
+  readonly code: "storage_full";
+}
+
 const NOT_JSON: RequestError = { code: "invalid_request", errors: [{ field: "body", detail: "not JSON" }] };
 
 /** Whether the request's own body is what could not be parsed. An empty one counts as `{}`. */
@@ -73,15 +79,20 @@ function isBodyAtFault(error: Error, body = ""): boolean {
   }
 }
 
-function toRequestError(error: Error, body: string | undefined): RequestError {
+/** `isOfSession`: the request changes a session, whose own answer says that there is no room. */
+function toRequestError(
+  error: Error,
+  { body, isOfSession }: { readonly body: string | undefined; readonly isOfSession: boolean },
+): RequestError | StorageFull {
   if (error instanceof HTTPException) {
     if (error.status === 415) return { code: "unsupported_media_type" };
     if (error.status === 400) return NOT_JSON;
   }
   if (isBodyAtFault(error, body)) return NOT_JSON;
+  if (isStorageFull(error)) return { code: isOfSession ? "storage_full" : "unavailable" };
   const { overloaded, retryable } = readMarks(error);
   if (overloaded) return { code: "overloaded" };
-  return { code: retryable ? "unavailable" : "internal" };
+  return { code: retryable || error.name === "TimeoutError" ? "unavailable" : "internal" };
 }
 
 /** The app's `onError`: a thrown error is a defect, an object out of reach, or hono's own refusal of a body. */
@@ -90,8 +101,9 @@ export function answerThrown(deps: HttpDeps): (error: Error, c: Context<HttpEnv>
 }
 
 /** Logs what was thrown, and returns what its caller may know of it. */
-export function noteThrown({ log }: HttpDeps, c: Context<HttpEnv>, error: Error): RequestError {
-  const answer = toRequestError(error, c.get("rawBody"));
+export function noteThrown({ log }: HttpDeps, c: Context<HttpEnv>, error: Error): RequestError | StorageFull {
+  const isOfSession = c.req.method !== "GET" && c.req.param("session_id") !== undefined;
+  const answer = toRequestError(error, { body: c.get("rawBody"), isOfSession });
   const fields = {
     request_id: c.get("requestId"),
     route: routePath(c, -1),
@@ -99,7 +111,8 @@ export function noteThrown({ log }: HttpDeps, c: Context<HttpEnv>, error: Error)
     frames: readStackFrames(error),
     ...readNames(c),
   };
-  if (answer.code === "internal") log.error("http.defect", fields);
+  if (isStorageFull(error)) log.error("http.disk_full", fields);
+  else if (answer.code === "internal") log.error("http.defect", fields);
   else if (answer.code === "overloaded" || answer.code === "unavailable") log.warn("http.unavailable", { ...fields, code: answer.code });
   return answer;
 }

@@ -50,7 +50,9 @@ export function limitRate(deps: HttpDeps): MiddlewareHandler<HttpEnv> {
     const admission = principal ? await admit(principal, deps) : null;
     if (!admission) return await next();
     const now = deps.now();
-    c.set("rateHeaders", listRateHeaders(admission.states, { vendor: findVendor(c.req.path), now }));
+    const shown = admission.states.filter(({ of }) => of === "end_user" || principal?.access_token?.reach.end_user === undefined);
+    // What the tenant uses in all is not an end user's to read.
+    if (shown.length > 0) c.set("rateHeaders", listRateHeaders(shown, { vendor: findVendor(c.req.path), now }));
     return admission.refused ? sendProblem(c, toRefusal(admission.refused, now)) : await next();
   };
 }

@@ -7,14 +7,15 @@ import type { RouteAnswer } from "./answer";
 export type RateLimitError = { readonly code: "rate_limited"; readonly seconds: number } & (
   | { readonly limit: "requests_per_minute"; readonly of: keyof LimitSet; readonly max: number }
   | SlotRefusal
-  /** Far more requests than any limit allows, from one key or one address, or to one channel. */
-  | { readonly limit: "flood"; readonly of: "key" | "address" | "channel" }
+  /** Far more requests than any limit allows, from one source, or to one channel. */
+  | { readonly limit: "flood"; readonly of: "key" | "end_user" | "session" | "address" | "channel" }
 );
 
 const OWNERS: { readonly [Of in RateLimitError["of"]]: string } = {
   tenant: "the tenant",
   key: "the key",
   end_user: "the end user",
+  session: "the session",
   address: "the address",
   channel: "the channel",
 };

@@ -1,4 +1,5 @@
 /** Calls that need D1. When it is out of reach, lists and rebuilds fail, and nothing else does (docs/architecture.md). */
+import { toDatabaseCause } from "../lib/error-name";
 import { err, ok, type Result } from "../lib/result";
 import { readMarks } from "./calls";
 import type { Asker, HttpDeps } from "./deps";
@@ -12,7 +13,7 @@ export async function reachReadModel<T>(c: Asker, { log }: HttpDeps, work: () =>
     const { retryable, overloaded } = readMarks(error);
     if (retryable || overloaded) throw error;
     const name = error instanceof Error ? error.name : typeof error;
-    log.error("http.read_model_unavailable", { request_id: c.get("requestId"), name });
+    log.error("http.read_model_unavailable", { request_id: c.get("requestId"), name, cause: toDatabaseCause(error) });
     return err({ code: "read_model_unavailable" });
   }
 }

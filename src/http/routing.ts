@@ -5,7 +5,7 @@ import type { AdminRole } from "../domain/admin-roles";
 import type { Scope } from "../domain/scopes";
 import { requireRole } from "./admin-access";
 import { ACCESS_TOKEN, ADMIN_KEY, API_KEY, isStreamPath, requireScope, STREAM_TOKEN, type TokenUse } from "./auth";
-import { readBody } from "./body";
+import { readBody, readLongBody } from "./body";
 import { etagHeader, refuseConditions, takesConditions } from "./conditions";
 import type { HttpEnv } from "./deps";
 import type { ProblemCode } from "./problem";
@@ -31,6 +31,8 @@ interface RouteInput<M extends Method, P extends string, Q extends RouteRequest>
   readonly responses: Responses;
   /** The reasons for a refusal that do not follow from scope, path, headers and body (`refusals`). */
   readonly refuses?: readonly ProblemCode[];
+  /** The body may be as long as a conversation: it holds results of tools, which are cut when they are recorded. */
+  readonly takesLongBody?: boolean;
 }
 
 /** A JSON answer with an example, which a test holds to the schema. */
@@ -96,13 +98,13 @@ interface Access {
 }
 
 function declare<M extends Method, P extends string, Q extends RouteRequest>(
-  { tag, responses, request, refuses = [], ...rest }: RouteInput<M, P, Q>,
+  { tag, responses, request, refuses = [], takesLongBody = false, ...rest }: RouteInput<M, P, Q>,
   { security, needsKey, guards }: Access,
 ) {
   const answers: Responses = { ...addAnswered(responses, request), ...refusalsFor({ ...rest, request, security, needsKey, refuses }) };
   const unconditional = rest.method === "get" || takesConditions(request) ? [] : [refuseConditions];
   // Another body than JSON is read by its route.
-  const reads = request.body?.content["application/json"] ? [readBody] : [];
+  const reads = request.body?.content["application/json"] ? [takesLongBody ? readLongBody : readBody] : [];
   const middleware = [...guards, ...(request.query ? [] : [refuseQuery]), ...unconditional, ...reads];
   return createRoute({ ...rest, tags: [tag], security, request, middleware, responses: answers });
 }

@@ -1,15 +1,16 @@
 /** Stores a file that a client sends: checks its type and size, notes it at the tenant's object, and streams it to the store. */
+import type { Act } from "../app/audit-chain";
 import type { FileStore, PutFault, TenantFilesApi } from "../app/file-api";
 import type { Log } from "../app/ports";
 import type { Idempotency } from "../app/session-api";
 import type { Schedule } from "../app/session-ports";
 import type { TenantError } from "../app/tenant-api";
-import { findFileType } from "../context/file-types";
+import { judgeType } from "../context/file-types";
 import type { FileView } from "../contract/file";
 import type { FileId, SessionId, TenantId } from "../domain/ids";
 import { toErrorName } from "../lib/error-name";
 import { err, ok, type Result } from "../lib/result";
-import { SNIFFED_BYTES, sniffType } from "../lib/sniff-type";
+import { SNIFFED_BYTES } from "../lib/sniff-type";
 import { callWithRetry } from "./calls";
 import type { FileError } from "./file-problems";
 import type { RequestError } from "./problem";
@@ -22,6 +23,8 @@ interface SentFile {
   readonly declared: string | null;
   readonly body: ReadableStream<Uint8Array>;
   readonly bytes: number;
+  /** Who uploads the file as such. Absent: it comes with a message. */
+  readonly act?: Act;
   /** The throwaway session that the file ends with. Absent: none. */
   readonly throwaway?: SessionId;
   /** The idempotency key's digest depends on the content, which is known at the end. */
@@ -69,8 +72,8 @@ interface Storing {
 async function storeBody(deps: UploadDeps, { tenant, store, sent }: Storing): Promise<Stored> {
   const read = await readHead(sent.body);
   if (read === null) return refuse(sent, "cut_off");
-  const checked = checkType(read.head, sent);
-  if (!checked.ok) return checked;
+  const checked = judgeType(read.head, sent);
+  if (!checked.ok) return err({ ...checked.error, field: sent.field });
   const media_type = checked.value;
   const file = deps.newId("fil");
   const { name, bytes, throwaway } = sent;
@@ -86,7 +89,7 @@ async function storeBody(deps: UploadDeps, { tenant, store, sent }: Storing): Pr
   const idempotency = await sent.identify(stored.sha256);
   return callWithRetry(
     () => deps.tenants(tenant),
-    (api) => api.finishFile({ file, stored, idempotency }),
+    (api) => api.finishFile({ file, stored, idempotency, ...(sent.act && { act: sent.act }) }),
   );
 }
 
@@ -105,19 +108,22 @@ async function abandon({ tenants, log }: UploadDeps, tenant: TenantId, file: Fil
 /** A stream that fails when the time of an upload is over, whatever the client sends. */
 function limitTime(body: ReadableStream<Uint8Array>, { schedule }: UploadDeps) {
   const reader = body.getReader();
-  const late = Promise.withResolvers<never>();
-  late.promise.catch(() => undefined);
   let over = false;
-  const stop = schedule(UPLOAD_LIMIT_MS, () => {
-    over = true;
-    const error = new Error("The upload took too long.");
-    late.reject(error);
-    reader.cancel(error).catch(() => undefined);
-  });
+  let stop = (): void => {};
+  // The end of the time fails the stream itself. A promise of it, raced with each read, would hold every chunk that was read.
   const timed = new ReadableStream<Uint8Array>(
     {
+      start: (controller) => {
+        stop = schedule(UPLOAD_LIMIT_MS, () => {
+          over = true;
+          const error = new Error("The upload took too long.");
+          controller.error(error);
+          reader.cancel(error).catch(() => undefined);
+        });
+      },
       pull: async (controller) => {
-        const { done, value } = await Promise.race([late.promise, reader.read()]);
+        const { done, value } = await reader.read();
+        if (over) return;
         if (done) controller.close();
         else controller.enqueue(value);
       },
@@ -125,7 +131,7 @@ function limitTime(body: ReadableStream<Uint8Array>, { schedule }: UploadDeps) {
     },
     { highWaterMark: 0 },
   );
-  return { body: timed, stop, isOver: () => over };
+  return { body: timed, stop: () => stop(), isOver: () => over };
 }
 
 /** The result of `work`, or an error when the store is out of reach. */
@@ -136,19 +142,6 @@ export async function reachStore<T>({ log }: Pick<UploadDeps, "log">, work: () =
     log.error("http.file_store_unavailable", { error: toErrorName(error) });
     return err({ code: "file_store_unavailable" });
   }
-}
-
-/** Types that say nothing: curl and browsers send them when nothing else is known. */
-const UNSAID = new Set(["", "application/octet-stream", "application/x-www-form-urlencoded"]);
-
-/** The type to store. A text's kind cannot be found by its bytes, so the client's word is taken there. */
-function checkType(head: Uint8Array, { declared, field, bytes }: SentFile): Result<string, FileError> {
-  const found = sniffType(head);
-  const named = UNSAID.has(declared ?? "") ? found : declared;
-  const type = named === null ? null : findFileType(named);
-  const isAsNamed = named === found || (type?.kind === "text" && found === "text/plain");
-  if (named === null || !type || !isAsNamed) return err({ code: "file_type_not_allowed", field, found });
-  return bytes > type.maxBytes ? err({ code: "file_too_large", field, limit: type.maxBytes }) : ok(named);
 }
 
 /** The first bytes, and a stream of the whole. Null: the body ended before its end. */

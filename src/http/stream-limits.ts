@@ -6,6 +6,7 @@ import type { Context, MiddlewareHandler } from "hono";
 import type { Principal } from "../app/principal";
 import { BEAT_MS } from "../app/slot-grants";
 import { listSlotRules, toSlotRefusal } from "../app/slot-rules";
+import type { TenantId } from "../domain/ids";
 import type { SlotRefusal } from "../domain/rejection";
 import { err, ok, type Result } from "../lib/result";
 import { isStreamPath, readPrincipal } from "./auth";
@@ -20,6 +21,29 @@ interface StreamSlot {
   readonly free: () => Promise<void>;
 }
 
+/**
+ * Streams of one tenant in one isolate, where no limit of its own counts them, and nothing is asked for them. Each may hold its buffers in the 128 MB
+ * of the isolate, which serves other tenants, too. The tenant's own `concurrent_streams` replaces this bound; null removes it.
+ */
+export const STREAMS_OF_TENANT = 1_000;
+
+const openStreams = new Map<TenantId, number>();
+
+function countOpen(tenant: TenantId): Result<StreamSlot, SlotRefusal> {
+  const open = openStreams.get(tenant) ?? 0;
+  if (open >= STREAMS_OF_TENANT) return err(toSlotRefusal({ what: "streams", of: "tenant", id: "", limit: STREAMS_OF_TENANT }));
+  openStreams.set(tenant, open + 1);
+  let isHeld = true;
+  const free = async (): Promise<void> => {
+    if (!isHeld) return;
+    isHeld = false;
+    const left = (openStreams.get(tenant) ?? 1) - 1;
+    if (left > 0) openStreams.set(tenant, left);
+    else openStreams.delete(tenant);
+  };
+  return ok({ free });
+}
+
 const nothingHeld: StreamSlot = { free: async () => undefined };
 
 /** Takes the caller's slots, and reports them as long as they are held. */
@@ -27,7 +51,7 @@ export async function openStreamSlot(principal: Principal, deps: HttpDeps): Prom
   const limits = await readLimits(principal, deps);
   const { tenant, key, access_token } = principal;
   const rules = limits ? listSlotRules("streams", { key, end_user: access_token?.reach.end_user }, limits) : [];
-  if (rules.length === 0) return ok(nothingHeld);
+  if (rules.length === 0) return limits?.tenant.concurrent_streams === null ? ok(nothingHeld) : countOpen(tenant);
   const { streamSlots: slots, schedule } = deps;
   const holder = { id: deps.newId("trn"), life: "" };
   const refused = await slots.take(tenant, holder, rules);
@@ -78,6 +102,9 @@ function freeWhenOver(c: Context<HttpEnv>): void {
   const { body, headers } = c.res;
   const isStream = body !== null && headers.get("content-type")?.startsWith("text/event-stream");
   if (!isStream) return free();
-  c.req.raw.signal.addEventListener("abort", free, { once: true });
+  const { signal } = c.req.raw;
+  // A signal that is aborted already fires no event.
+  if (signal.aborted) free();
+  else signal.addEventListener("abort", free, { once: true });
   c.res = new Response(whenOver(body, free), c.res);
 }

@@ -9,9 +9,9 @@ import type { ContentfulStatusCode, StatusCode } from "hono/utils/http-status";
 import type { ChannelAdapter, Delivery, DeliveryAnswer, ParsedWebhook, WebhookRequest } from "../app/channels/channel";
 import { type OpenChannel, toConversationKey } from "../app/channels/chat-api";
 import type { TenantId } from "../domain/ids";
-import { readAtMost } from "../lib/bounded-body";
+import { readInTime } from "../lib/bounded-body";
 import { toErrorName } from "../lib/error-name";
-import { BODY_LIMIT } from "./body";
+import { BODY_LIMIT, TOO_SLOW } from "./body";
 import { callWithRetry } from "./calls";
 import type { HttpDeps, HttpEnv } from "./deps";
 import { refuseChannelFlood, refuseFlood } from "./floods";
@@ -51,8 +51,8 @@ async function spendAlike(body: Uint8Array<ArrayBuffer>): Promise<void> {
 }
 
 async function answerWebhook(c: Context<HttpEnv>, deps: HttpDeps): Promise<Response> {
-  const body = await readAtMost(c.req.raw.body, { maxBytes: BODY_LIMIT });
-  if (!body.ok) return sendProblem(c, { code: "body_too_large", limit: BODY_LIMIT });
+  const body = await readInTime(c.req.raw.body, BODY_LIMIT);
+  if (!body.ok) return sendProblem(c, body.error === "too_slow" ? TOO_SLOW : { code: "body_too_large", limit: BODY_LIMIT });
   const request: WebhookRequest = {
     method: c.req.method === "GET" ? "GET" : "POST",
     url: new URL(c.req.url),

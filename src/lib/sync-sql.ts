@@ -26,3 +26,10 @@ export function createSyncSql(storage: SyncStorage): SyncSql {
     usedBytes: () => storage.sql.databaseSize,
   };
 }
+
+/**
+ * True when the engine found no room for a write (SQLITE_FULL). Only the text of its error tells. Where a disk is full, workerd finds it at the
+ * commit, after the call: the object is reset, and the error is its caller's.
+ */
+export const isStorageFull = (error: unknown): boolean =>
+  error instanceof Error && /database or disk is full|SQLITE_FULL/.test(error.message);

@@ -1,9 +1,9 @@
 /**
- * Finds the database of a tenant. With one database that needs no question. With more, the tenant's object knows, and its answer is kept
+ * Finds the database of a tenant. With one database no question is asked. With more, the tenant's object knows, and its answer is kept
  * for `PLACEMENT_TTL_MS`: a move waits longer than that before it takes anything away (docs/databases.md).
  */
 import { tenantObjectName } from "../app/object-name";
-import { FIRST_PLACEMENT, listLeft, listWritten, PLACEMENT_TTL_MS, type Placement } from "../app/placement";
+import { FIRST_PLACEMENT, listHolding, listLeft, listWritten, PLACEMENT_TTL_MS, type Placement } from "../app/placement";
 import type { Clock } from "../app/ports";
 import type { TenantId } from "../domain/ids";
 
@@ -56,20 +56,36 @@ export function findDatabase(env: DatabaseBindings, name: string): D1Database {
   return db;
 }
 
-/** Where the tenant's rows are, as it was known at most `PLACEMENT_TTL_MS` ago. Throws when the tenant's object is out of reach. */
-async function findPlacement(env: ReadModelEnv, tenant: TenantId): Promise<Placement> {
-  if (!env.TENANTS || listDatabases(env).size === 1) return FIRST_PLACEMENT;
+/**
+ * Keeps an answer of the tenant's object that came another way, unless a newer one is known. Where one database is bound, that is one thing
+ * only: a newer build has placed the tenant in a database that this one does not know. No row of it may be written then.
+ */
+export function notePlacement(
+  env: ReadModelEnv,
+  tenant: TenantId,
+  { placement, askedAt }: { readonly placement: Placement; readonly askedAt: number },
+): void {
+  const bound = listDatabases(env);
   const known = placements.get(env) ?? new Map<TenantId, Known>();
   placements.set(env, known);
-  const last = known.get(tenant);
+  if (bound.size === 1 && listHolding(placement).every((name) => bound.has(name))) return void known.delete(tenant);
+  const until = askedAt + PLACEMENT_TTL_MS;
+  if ((known.get(tenant)?.until ?? 0) > until) return;
+  known.delete(tenant);
+  known.set(tenant, { placement, until });
+  const [oldest] = known.keys();
+  if (known.size > MAX_KNOWN && oldest) known.delete(oldest);
+}
+
+/** Where the tenant's rows are, as it was known at most `PLACEMENT_TTL_MS` ago. Throws when the tenant's object is out of reach. */
+async function findPlacement(env: ReadModelEnv, tenant: TenantId): Promise<Placement> {
+  const last = placements.get(env)?.get(tenant);
+  if (!env.TENANTS || listDatabases(env).size === 1) return last?.placement ?? FIRST_PLACEMENT;
   const askedAt = (env.now ?? Date.now)();
   if (last && last.until > askedAt) return last.placement;
   const placement = await env.TENANTS.getByName(tenantObjectName(tenant)).readPlacement();
-  known.delete(tenant);
   // A tenant that does not exist may be made at any moment.
-  if (placement) known.set(tenant, { placement, until: askedAt + PLACEMENT_TTL_MS });
-  const [oldest] = known.keys();
-  if (known.size > MAX_KNOWN && oldest) known.delete(oldest);
+  if (placement) notePlacement(env, tenant, { placement, askedAt });
   return placement ?? FIRST_PLACEMENT;
 }
 

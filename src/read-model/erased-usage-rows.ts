@@ -24,12 +24,14 @@ const ROWS_PER_STATEMENT = 2_000;
 
 /** Statements for one batch. They leave rows alone whose sums have forgotten more names than the given ones. */
 export function erasedUsageInserts(db: D1Database, tenant: TenantId, all: readonly ErasedSessionUsage[]): D1PreparedStatement[] {
+  const list = (row: string): string => COLUMNS.map((name) => `${row}.${name}`).join(", ");
   const values = COLUMNS.map((name) => `json_extract(value, '$.${name}')`).join(", ");
-  // Sums only grow. A write that was held up must not take back what a later one has written.
+  // Sums only grow. A write that was held up must not take back what a later one has written. A row that is there already is not written again.
   const sums = COLUMNS.map((name) => `${name} = excluded.${name}`).join(", ");
   const sql = `INSERT INTO ${TABLE} (${COLUMNS.join(", ")}) SELECT ${values} FROM json_each(?1) WHERE NOT EXISTS (${NEWER})
     AND json_extract(value, '$.at') >= ${toUsageBound("json_extract(value, '$.tenant_id')")}
-    ON CONFLICT (tenant_id, session_id, at, model, purpose, key_id, end_user) DO UPDATE SET ${sums} WHERE excluded.calls >= ${TABLE}.calls`;
+    ON CONFLICT (tenant_id, session_id, at, model, purpose, key_id, end_user) DO UPDATE SET ${sums}
+    WHERE excluded.calls >= ${TABLE}.calls AND (${list(TABLE)}) IS NOT (${list("excluded")})`;
   const rows = toRows(tenant, all);
   const parts = Array.from({ length: Math.ceil(rows.length / ROWS_PER_STATEMENT) }, (_, part) =>
     rows.slice(part * ROWS_PER_STATEMENT, (part + 1) * ROWS_PER_STATEMENT),

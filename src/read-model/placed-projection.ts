@@ -23,7 +23,8 @@ export function createPlacedProjection(find: () => Promise<WrittenDatabases>, op
       const { written, left } = await find();
       const removed = left.map((db) => removeSession(db, input).then(() => ({ rows: 0 })));
       const erased = await reachAll([...written.map((db) => open(db).erase(input)), ...removed]);
-      return { rows: Math.max(...erased.map(({ rows }) => rows)) };
+      const counts = erased.map(({ rows }) => rows);
+      return { rows: counts.some((rows) => rows === null) ? null : Math.max(...counts.map((rows) => rows ?? 0)) };
     },
     async forgetEndUsers(input) {
       const { written, left } = await find();
@@ -63,19 +64,20 @@ interface TenantPlaces {
 export function createPlacedTenantProjection({ written, held }: TenantPlaces): TenantProjection {
   const reach = async (places: readonly TenantProjection[], work: (each: TenantProjection) => Promise<void>): Promise<void> =>
     void (await reachAll(places.map(work)));
+  const isDoneIn = async (places: readonly TenantProjection[], work: (each: TenantProjection) => Promise<boolean>): Promise<boolean> =>
+    (await reachAll(places.map(work))).every((isDone) => isDone);
   return {
     async write(change) {
       for (const each of written()) await each.write(change);
     },
     close: (tenant, at) => reach(held(), (each) => each.close(tenant, at)),
-    sweep: (tenant, at) => reach(held(), (each) => each.sweep(tenant, at)),
+    sweep: (tenant, at) => isDoneIn(held(), (each) => each.sweep(tenant, at)),
     // The lists do not show what is in another database.
     hide: (tenant, sessions, at) => reach(written(), (each) => each.hide(tenant, sessions, at)),
     async writeUsage(tenant, usage) {
       for (const each of written()) await each.writeUsage(tenant, usage);
     },
     // A database that is emptied by a move loses all of it there.
-    removeUsage: async (tenant, before) =>
-      (await reachAll(written().map((each) => each.removeUsage(tenant, before)))).every((isDone) => isDone),
+    removeUsage: (tenant, before) => isDoneIn(written(), (each) => each.removeUsage(tenant, before)),
   };
 }

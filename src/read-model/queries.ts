@@ -8,14 +8,11 @@ import { parseId, type SessionId } from "../domain/ids";
 import { err, ok, type Result } from "../lib/result";
 import { databaseFor, type ReadModelEnv } from "./database-for";
 import { sessions } from "./schema";
-import { selectSessions } from "./session-filter";
+import { type SessionPlace, selectSessions } from "./session-filter";
 import { SUMMARY_COLUMNS, type SummaryRow, toSummary } from "./session-summary";
 
 /** A place in a list. It holds the order that it was made for, because in another order it would be another place. */
-interface Cursor extends Pick<SessionListInput, "orderBy" | "order"> {
-  readonly at: number;
-  readonly id: SessionId;
-}
+interface Cursor extends Pick<SessionListInput, "orderBy" | "order">, SessionPlace {}
 
 const toCursor = ({ orderBy, order, at, id }: Cursor): string =>
   btoa(`${orderBy}:${order}:${at}:${id}`).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
@@ -55,16 +52,15 @@ async function listSessions(db: D1Database, input: SessionListInput): Promise<Re
   const { tenant, filter, orderBy, order, limit } = input;
   const after = input.after === null ? null : parseCursor(input.after, input);
   if (input.after !== null && !after) return err({ code: "invalid_cursor" });
-  const { from, where, params } = await selectSessions(db, tenant, filter, orderBy);
-  const behind = after ? ` AND (s.${orderBy}, s.id) ${order === "desc" ? "<" : ">"} (?, ?)` : "";
-  const sql = `SELECT ${SUMMARY_COLUMNS} FROM ${from} WHERE ${where}${behind} ORDER BY s.${orderBy} ${order}, s.id ${order} LIMIT ?`;
-  const bound = [...params, ...(after ? [after.at, after.id] : []), limit + 1];
+  const { from, where, params, end } = await selectSessions(db, tenant, filter, { orderBy, order, after });
+  const sql = `SELECT ${SUMMARY_COLUMNS} FROM ${from} WHERE ${where} ORDER BY s.${orderBy} ${order}, s.id ${order} LIMIT ?`;
   const { results } = await db
     .prepare(sql)
-    .bind(...bound)
+    .bind(...params, limit + 1)
     .all<SummaryRow>();
   const data = results.slice(0, limit).map(toSummary);
-  const has_more = results.length > limit;
   const last = data.at(-1);
-  return ok({ data, has_more, next_cursor: has_more && last ? toCursor({ orderBy, order, at: last[orderBy], id: last.id }) : null });
+  // Without a full page the next one begins behind the last session that was checked.
+  const next = results.length > limit && last ? { at: last[orderBy], id: last.id } : end;
+  return ok({ data, has_more: next !== null, next_cursor: next && toCursor({ orderBy, order, ...next }) });
 }

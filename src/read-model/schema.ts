@@ -9,7 +9,7 @@ import type { ExecutionStatus, RunsAt } from "../domain/execution";
 import type { SessionId } from "../domain/ids";
 import type { ToolFailure } from "../domain/tool-run";
 
-export { erasedUsage, usage, usageBounds } from "./usage-tables";
+export { erasedUsage, usage, usageBounds, usageDaySums, usageDays } from "./usage-tables";
 
 export const tenants = sqliteTable("tenants", {
   tenantId: text("tenant_id").primaryKey(),

@@ -96,7 +96,9 @@ const isFiltered = ({ metadata, ...filter }: SessionFilter): boolean =>
 
 async function selectCandidates(db: D1Database, { tenant, filter }: SessionSearchInput, asked: Asked): Promise<Candidates> {
   if (!isFiltered(filter)) return selectFromIndex(tenant, asked, null);
-  const { from, where, params, check } = await selectSessions(db, tenant, filter, "updated_at");
+  const { from, where, params, end, check } = await selectSessions(db, tenant, filter, { ...toOrder(filter), after: null });
+  // Sessions may be left behind those that were checked. The index knows the texts of all.
+  if (end) return selectFromIndex(tenant, asked, check);
   const texts = `${from} CROSS JOIN search_rows AS r ON r.tenant_id = s.tenant_id AND r.session_id = s.id`;
   const counted = await db
     .prepare(`SELECT count(*) AS texts FROM (SELECT 1 FROM ${texts} WHERE ${where} LIMIT ${MOST_FILTERED + 1})`)
@@ -111,6 +113,12 @@ async function selectCandidates(db: D1Database, { tenant, filter }: SessionSearc
       WHERE ${where} AND instr(' ' || r.terms || ' ', asked.term) > 0 GROUP BY r.id)`;
   return { tables, params: [toList(asked.terms), ...params] };
 }
+
+/** An order whose index knows the filter's times. */
+const toOrder = ({ createdAfter, createdBefore, updatedAfter, updatedBefore }: SessionFilter) => {
+  const isByCreation = (createdAfter ?? createdBefore) !== null && (updatedAfter ?? updatedBefore) === null;
+  return { orderBy: isByCreation ? "created_at" : "updated_at", order: "desc" } as const;
+};
 
 const toList = (terms: readonly WeighedTerm[]): string => JSON.stringify(terms.map(({ term, weight }) => [term, weight]));
 

@@ -5,6 +5,7 @@ import type { Projection } from "../app/ports";
 import type { RowPlace } from "../app/projection/rebuild-ports";
 import type { ErasedUsage } from "../domain/erased-usage";
 import { parseId, type SessionId, type TenantId } from "../domain/ids";
+import { giveWay } from "../lib/timer";
 import { erasedUsageInserts } from "./erased-usage-rows";
 import { compactions, executionArtifacts, executions, messages, overlays, searchRows, sessionMetadata, sessions, usage } from "./schema";
 import { toUsageBound } from "./usage-tables";
@@ -59,6 +60,9 @@ export const TABLES: readonly [SessionTable, ...SessionTable[]] = [
   describe(sessions, "id", "id"),
 ];
 
+/** Tables whose rows an erasure removes at once. */
+const SHOWN_TABLES = TABLES.filter(({ name }) => name !== getTableName(usage) && name !== getTableName(searchRows));
+
 /** The tenant_id of rows that exist only to be compared. No tenant can have it: tenant ids hold no slash. */
 export const toScratchName = (tenant: TenantId): string => `scratch/${tenant}`;
 
@@ -84,25 +88,31 @@ export function dropOutdatedScratch(db: D1Database, tenant: TenantId, session: S
     );
 }
 
-const deletions = (db: D1Database, key: string, session: SessionId): D1PreparedStatement[] =>
-  TABLES.map((table) => db.prepare(`DELETE FROM ${table.name} WHERE tenant_id = ?1 AND ${table.session} = ?2`).bind(key, session));
+const deletions = (db: D1Database, key: string, session: SessionId, tables: readonly SessionTable[] = TABLES): D1PreparedStatement[] =>
+  tables.map((table) => db.prepare(`DELETE FROM ${table.name} WHERE tenant_id = ?1 AND ${table.session} = ?2`).bind(key, session));
 
 const sumChanges = (results: readonly D1Result[]): number => results.reduce((sum, result) => sum + result.meta.changes, 0);
 
+/** Parts of the search rows that one call of `eraseRows` removes, some seconds' work: then its caller is answered. */
+const PARTS_A_CALL = 40;
+
 /**
  * Writes the tombstones first, also for the scratch rows: neither a late writer nor a rebuild under way must bring the text
- * back. Search rows go in parts of their own, because the index takes some milliseconds to remove one.
+ * back. All that can be read goes with them. Search rows follow in parts of their own, because the index takes some milliseconds to remove
+ * one. The ledger's sums take the place of its rows in one transaction, the last. `rows` null: search rows are left, and the caller must call
+ * again.
  */
 export async function eraseRows(
   db: D1Database,
   input: { readonly tenant: TenantId; readonly session: SessionId; readonly at: number; readonly usage?: readonly ErasedUsage[] },
-): Promise<{ readonly rows: number }> {
+): Promise<{ readonly rows: number | null }> {
   const { tenant, session, at, usage = [] } = input;
   const scratch = toScratchName(tenant);
   const bury = db.prepare("INSERT OR IGNORE INTO session_tombstones (tenant_id, session_id, erased_at) VALUES (?1, ?3, ?4), (?2, ?3, ?4)");
   const buried = bury.bind(tenant, scratch, session, at);
-  await db.batch([buried]);
-  const found = await clearSearch(db, tenant, session);
+  const hidden = await db.batch([buried, ...deletions(db, tenant, session, SHOWN_TABLES)]);
+  const found = await clearSearch(db, tenant, session, PARTS_A_CALL);
+  if (!found.isDone) return { rows: null };
   const results = await db.batch([
     buried,
     ...deletions(db, tenant, session),
@@ -110,7 +120,7 @@ export async function eraseRows(
     ...erasedUsageInserts(db, tenant, [{ session, usage }]),
   ]);
   const deleted = 2 * TABLES.length;
-  return { rows: found + sumChanges(results.slice(1, 1 + deleted)) };
+  return { rows: found.rows + sumChanges([...hidden.slice(1), ...results.slice(1, 1 + deleted)]) };
 }
 
 /** Removes all rows of a session and writes no tombstone: no one writes to this database any more, and a tombstone would stay. */
@@ -137,8 +147,11 @@ export async function forgetNames(
 /** Sessions of a deleted tenant that are erased by one request to the read model. */
 const LEFT_SESSIONS = 20;
 
-/** Erases the rows of sessions that the tenant's directory did not know. There are such only where an early version wrote them. */
-export async function eraseLeftSessions(db: D1Database, tenant: TenantId, at: number): Promise<void> {
+/**
+ * Erases the rows of some sessions that the tenant's directory did not know. There are such only where an early version wrote them. Returns true
+ * when none is left.
+ */
+export async function eraseLeftSessions(db: D1Database, tenant: TenantId, at: number): Promise<boolean> {
   let erased = 0;
   // One table at a time: the platform bounds how many selects a statement may join.
   for (const { name, session: owner } of TABLES) {
@@ -146,27 +159,38 @@ export async function eraseLeftSessions(db: D1Database, tenant: TenantId, at: nu
     const left = await db.prepare(some).bind(tenant).all<{ id: string }>();
     for (const { id } of left.results) {
       const session = parseId("ses", id);
-      if (session) await eraseRows(db, { tenant, session, at });
+      const { rows } = session ? await eraseRows(db, { tenant, session, at }) : { rows: 0 };
+      if (rows === null) throw new Error("Rows of a session of a deleted tenant are left in the read model");
       erased += 1;
     }
-    if (erased >= LEFT_SESSIONS) throw new Error("Sessions of a deleted tenant are left in the read model");
+    if (erased >= LEFT_SESSIONS) return false;
   }
+  return true;
 }
 
-/** Search rows removed in one transaction: about half a second's work, in which the database answers no one else. */
-const CLEARED_SEARCH_ROWS = 100;
+/** Search rows removed in one transaction, in which the database answers no one else. */
+const CLEARED_SEARCH_ROWS = 25;
 
-async function clearSearch(db: D1Database, tenant: TenantId, session: SessionId): Promise<number> {
+/** Other requests run between two parts. `most`: parts, after which rows may be left. */
+async function clearSearch(
+  db: D1Database,
+  tenant: TenantId,
+  session: SessionId,
+  most = Number.POSITIVE_INFINITY,
+): Promise<{ readonly rows: number; readonly isDone: boolean }> {
   const some = `SELECT id FROM search_rows WHERE tenant_id = ?1 AND session_id = ?2 ORDER BY position LIMIT ${CLEARED_SEARCH_ROWS}`;
-  for (let rows = 0; ; ) {
+  let rows = 0;
+  for (let parts = 0; parts < most; parts++) {
+    if (parts > 0) await giveWay();
     const [, removed] = await db.batch([
       db.prepare(`DELETE FROM search_index WHERE rowid IN (${some})`).bind(tenant, session),
       db.prepare(`DELETE FROM search_rows WHERE id IN (${some})`).bind(tenant, session),
     ]);
     const changes = removed?.meta.changes ?? 0;
     rows += changes;
-    if (changes < CLEARED_SEARCH_ROWS) return rows;
+    if (changes < CLEARED_SEARCH_ROWS) return { rows, isDone: true };
   }
+  return { rows, isDone: false };
 }
 
 /** Rows removed from each table in one transaction. A row may have up to 2 MB. */

@@ -20,12 +20,9 @@ export function createTenantProjection(db: D1Database, wait: Pause = pause): Ten
       const rows = models.map((row) => insert("models", row));
       await withRetries(() => db.batch([remove("tenants"), insert("tenants", tenant), remove("models"), ...rows]), wait);
     },
-    async close(tenant, at) {
-      const of = (sql: string) => db.prepare(sql).bind(tenant);
-      const bury =
-        "INSERT OR IGNORE INTO session_tombstones (tenant_id, session_id, erased_at) SELECT ?1, id, ?2 FROM sessions WHERE tenant_id = ?1";
-      const rows = ["sessions", "tenants", "models"].map((table) => of(`DELETE FROM ${table} WHERE tenant_id = ?`));
-      await withRetries(() => db.batch([db.prepare(bury).bind(tenant, at), ...rows]), wait);
+    async close(tenant) {
+      const rows = ["tenants", "models"].map((table) => db.prepare(`DELETE FROM ${table} WHERE tenant_id = ?`).bind(tenant));
+      await withRetries(() => db.batch(rows), wait);
     },
     sweep: (tenant, at) => eraseLeftSessions(db, tenant, at),
     async hide(tenant, sessions, at) {

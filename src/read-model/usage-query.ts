@@ -1,20 +1,36 @@
 /**
- * Sums up the model calls of one tenant in groups, including those of erased sessions. A query over a range reads two
- * rows for each call in it (the index, then the call), whatever the page. A query for one session reads each of its
- * calls, one row each.
+ * Sums up the model calls of one tenant in groups, including those of erased sessions. A query over a range reads three
+ * rows for each call in it (the index twice, then the call), in parts: D1 does one thing at a time, so a statement over all calls of a large tenant
+ * would hold up every other tenant of the database, and end after 30 seconds. A page of groups that begin with the day reads no more days than it
+ * needs. A query for one session reads each of its calls, one row each.
  */
-import { and, eq, type SQL, sql } from "drizzle-orm";
-import { SQLiteSyncDialect } from "drizzle-orm/sqlite-core";
+import { type SQL, sql } from "drizzle-orm";
 import type { ReadError, UsageGroup, UsageInput, UsageList, UsagePage } from "../app/read-api";
 import { toSums } from "../app/usage-sums";
 import type { UsageRow } from "../contract/usage";
-import { FINISHED_OUTCOMES, roundCost } from "../domain/call-totals";
-import { NO_SESSION } from "../domain/erased-usage";
+import { roundCost } from "../domain/call-totals";
+import { USAGE_SLOT_MS } from "../domain/erased-usage";
 import { parseId } from "../domain/ids";
 import { CALL_PURPOSES, usageSource } from "../domain/model-call";
 import { err, ok, type Result } from "../lib/result";
 import { databaseFor, type ReadModelEnv } from "./database-for";
-import { erasedUsage, usage } from "./schema";
+import {
+  type CallRange,
+  COUNTS,
+  type Count,
+  DAY_GROUPS,
+  DAY_MS,
+  findPartEnd,
+  findPartEndUnlessStored,
+  joinSql,
+  listDays,
+  listNames,
+  prepareSql,
+  SUMS,
+  selectCalls,
+  selectDays,
+} from "./usage-counts";
+import { findSettled, findUnstored, type StoredDay, storeDays } from "./usage-days";
 
 /** A day is a number; the other keys are strings as they are stored. */
 type GroupKey = number | string;
@@ -46,58 +62,10 @@ function decode(text: string): unknown {
 
 export function createUsageList(env: ReadModelEnv): UsageList {
   return {
-    sumUsage: async (input) => sumUsage(await databaseFor(env, input.tenant), input),
+    sumUsage: async (input) => sumUsage(await databaseFor(env, input.tenant), input, (env.now ?? Date.now)()),
     countOldUsage: async (input) => countOldUsage(await databaseFor(env, input.tenant), input),
   };
 }
-
-const DAY_MS = 24 * 60 * 60 * 1_000;
-
-const FINISHED = sql.raw(FINISHED_OUTCOMES.map((outcome) => `'${outcome}'`).join(", "));
-
-/** A call's counts, added as in `domain/call-totals`. */
-const CALL = {
-  calls: sql<number>`1`,
-  failed: sql<number>`${usage.outcome} NOT IN (${FINISHED})`,
-  input: sql<number>`${usage.input}`,
-  uncached: sql<number>`max(0, ${usage.input} - ${usage.cached} - coalesce(${usage.cacheWrite}, 0))`,
-  cached: sql<number>`${usage.cached}`,
-  cache_write: sql<number>`${usage.cacheWrite}`,
-  output: sql<number>`CASE WHEN ${usage.reasoning} <= ${usage.output} THEN ${usage.output} ELSE ${usage.output} + ${usage.reasoning} END`,
-  reasoning: sql<number>`${usage.reasoning}`,
-  cost: sql<number>`${usage.cost}`,
-  unpriced: sql<number>`${usage.cost} IS NULL`,
-};
-type Count = keyof typeof CALL;
-
-/** The counts of erased sessions, which are stored as sums. */
-const ERASED: Readonly<Record<Count, SQL<number>>> = {
-  calls: sql`${erasedUsage.calls}`,
-  failed: sql`${erasedUsage.failed}`,
-  input: sql`${erasedUsage.input}`,
-  uncached: sql`${erasedUsage.uncached}`,
-  cached: sql`${erasedUsage.cached}`,
-  cache_write: sql`${erasedUsage.cacheWrite}`,
-  output: sql`${erasedUsage.output}`,
-  reasoning: sql`${erasedUsage.reasoning}`,
-  cost: sql`${erasedUsage.cost}`,
-  unpriced: sql`${erasedUsage.unpriced}`,
-};
-
-type Ledger = typeof usage | typeof erasedUsage;
-
-/** The sums of requests without a session are one group, whatever the day. */
-const SESSION_IF_ANY = sql`CASE WHEN ${erasedUsage.sessionId} LIKE ${sql.raw(`'%${NO_SESSION}'`)} THEN '' ELSE ${erasedUsage.sessionId} END`;
-
-/** Days are numbers here, so that they sort and compare correctly. */
-const buildKeys = (ledger: Ledger): Readonly<Record<UsageGroup, SQL>> => ({
-  day: sql`${ledger.at} / ${sql.raw(String(DAY_MS))}`,
-  session: ledger === erasedUsage ? SESSION_IF_ANY : sql`${ledger.sessionId}`,
-  model: sql`${ledger.model}`,
-  purpose: sql`${ledger.purpose}`,
-  key: sql`coalesce(${ledger.keyId}, '')`,
-  end_user: sql`coalesce(${ledger.endUser}, '')`,
-});
 
 /** When rows are ordered by day, a later page skips the days that earlier pages have read. */
 function findStart({ from, groupBy }: UsageInput, after: readonly GroupKey[] | null): number {
@@ -106,44 +74,183 @@ function findStart({ from, groupBy }: UsageInput, after: readonly GroupKey[] | n
 }
 
 /** Asks for one row more than the limit, which tells whether there is more. Null when the cursor is not one of this list. */
-export function buildUsageQuery(input: UsageInput): SQL | null {
+export function buildUsageQuery(input: UsageInput, select: (asked: UsageInput) => SQL = selectCalls): SQL | null {
   const { groupBy, limit } = input;
   const after = input.after === null ? null : parseUsageCursor(input.after, groupBy);
   if (input.after !== null && !after) return null;
-  const asked = { ...input, from: findStart(input, after) };
-  const names = joinSql(groupBy.map((group) => sql.raw(`by_${group}`)));
-  const sums = joinSql(Object.keys(CALL).map((count) => sql.raw(`coalesce(sum(${count}), 0) AS ${count}`)));
-  const calls = sql`${selectCounts(usage, CALL, asked)} UNION ALL ${selectCounts(erasedUsage, ERASED, asked)}`;
-  if (groupBy.length === 0) return sql`SELECT ${sums} FROM (${calls}) LIMIT ${limit + 1}`;
+  const names = listNames(groupBy);
+  const counted = select({ ...input, from: findStart(input, after) });
+  if (groupBy.length === 0) return sql`SELECT ${SUMS} FROM (${counted}) LIMIT ${limit + 1}`;
   const behind = after ? sql`WHERE (${names}) > (${joinSql(after.map((key) => sql`${key}`))})` : sql``;
-  return sql`SELECT ${names}, ${sums} FROM (${calls}) ${behind} GROUP BY ${names} ORDER BY ${names} LIMIT ${limit + 1}`;
+  return sql`SELECT ${names}, ${SUMS} FROM (${counted}) ${behind} GROUP BY ${names} ORDER BY ${names} LIMIT ${limit + 1}`;
 }
 
-const joinSql = (parts: readonly SQL[]): SQL => sql.join([...parts], sql`, `);
-
-function selectCounts(ledger: Ledger, counts: Readonly<Record<string, SQL<number>>>, input: UsageInput): SQL {
-  const keys = buildKeys(ledger);
-  const grouped = input.groupBy.map((group) => sql`${keys[group]} AS ${sql.raw(`by_${group}`)}`);
-  const counted = Object.entries(counts).map(([name, count]) => sql`${count} AS ${sql.raw(name)}`);
-  return sql`SELECT ${joinSql([...grouped, ...counted])} FROM ${ledger} WHERE ${isAsked(ledger, input)}`;
-}
-
-async function sumUsage(db: D1Database, input: UsageInput): Promise<Result<UsagePage, ReadError>> {
+async function sumUsage(db: D1Database, input: UsageInput, now: number): Promise<Result<UsagePage, ReadError>> {
   const { groupBy, limit } = input;
-  const query = buildUsageQuery(input);
-  if (!query) return err({ code: "invalid_cursor" });
-  const { sql: text, params } = new SQLiteSyncDialect().sqlToQuery(query);
-  // One transaction: the sums are complete from exactly this bound on.
-  const [summed, bounds] = await db.batch<unknown>([
-    db.prepare(text).bind(...params),
-    db.prepare("SELECT complete_from FROM usage_bounds WHERE tenant_id = ?").bind(input.tenant),
-  ]);
-  const found = (summed?.results ?? []) as Found[];
-  const [bound] = (bounds?.results ?? []) as { readonly complete_from: number }[];
+  const after = input.after === null ? null : parseUsageCursor(input.after, groupBy);
+  if (input.after !== null && !after) return err({ code: "invalid_cursor" });
+  const { found, complete_from } = await sumParts(db, { ...input, from: findStart(input, after) }, now);
   const rows = found.slice(0, limit);
   const last = found.length > limit ? rows.at(-1) : undefined;
-  const next_cursor = last ? toUsageCursor(groupBy.map((group) => last[`by_${group}`] ?? "")) : null;
-  return ok({ data: rows.map(toRow), has_more: last !== undefined, next_cursor, complete_from: bound?.complete_from ?? null });
+  const next_cursor = last ? toUsageCursor(toKeys(last, groupBy)) : null;
+  return ok({ data: rows.map(toRow), has_more: last !== undefined, next_cursor, complete_from });
+}
+
+const toKeys = (row: Found, groupBy: readonly UsageGroup[]): readonly GroupKey[] => groupBy.map((group) => row[`by_${group}`] ?? "");
+
+interface Summed {
+  /** One more than the limit, where there are more. */
+  readonly found: readonly Found[];
+  readonly complete_from: number | null;
+}
+
+/** The first groups behind the cursor are among the first ones of each part, so that each part gives no more than a page. */
+async function sumParts(db: D1Database, input: UsageInput, now: number): Promise<Summed> {
+  const { tenant, endUser, from, to } = input;
+  const stored = await sumDays(db, input, now);
+  const left = [...(stored?.left ?? [{ tenant, from, to }])];
+  let before: Summed | null = stored;
+  let end = stored?.end;
+  for (let part = left.shift(); part && !isFull(before, part.from, input); part = left.shift()) {
+    const until = toPartEnd(part, end === undefined ? await findFirstEnd(db, part, input) : end);
+    if (until < part.to) left.unshift({ ...part, from: until });
+    const [next] = left;
+    const summed = await sumPart(db, { ...input, ...part, to: until }, next ? findPartEnd(db, next, endUser) : null);
+    // The sums are complete from exactly one bound on. A removal that raised it meanwhile begins them again.
+    if (before && before.complete_from !== summed.complete_from) return sumParts(db, input, now);
+    before = { ...summed, found: mergeGroups([...(before?.found ?? []), ...summed.found], input) };
+    end = summed.next;
+  }
+  return before ?? { found: [], complete_from: null };
+}
+
+/** The days before `from` are more than a page. */
+function isFull(before: Summed | null, from: number, { groupBy, limit }: UsageInput): boolean {
+  const day = Math.floor(from / DAY_MS);
+  return before !== null && groupBy[0] === "day" && before.found.filter(({ by_day }) => Number(by_day) < day).length > limit;
+}
+
+/** A session's rows lie together, and are as many as its calls. */
+const findFirstEnd = async (db: D1Database, part: CallRange, { session, endUser }: UsageInput): Promise<number | null> =>
+  session === null ? findPartEnd(db, part, endUser).first<number>("at") : null;
+
+/** A part ends where a slot of erased usage does, so that a call that is erased meanwhile stays in its part. Null: the range is one part. */
+function toPartEnd({ from, to }: CallRange, end: number | null): number {
+  if (end === null) return to;
+  const slot = Math.floor(end / USAGE_SLOT_MS) * USAGE_SLOT_MS;
+  return slot > from ? slot : Math.max(end, from + 1);
+}
+
+const BOUND = "SELECT complete_from FROM usage_bounds WHERE tenant_id = ?";
+
+/** In one transaction with the bound, and with the end of the next part. */
+async function sumPart(
+  db: D1Database,
+  input: UsageInput,
+  next: D1PreparedStatement | null,
+): Promise<Summed & { readonly next: number | null }> {
+  const [summed, bounds, ends] = await db.batch<unknown>([
+    prepareSums(db, input, selectCalls),
+    db.prepare(BOUND).bind(input.tenant),
+    ...(next ? [next] : []),
+  ]);
+  const [end] = (ends?.results ?? []) as { readonly at: number | null }[];
+  return { found: (summed?.results ?? []) as Found[], complete_from: toBound(bounds), next: end?.at ?? null };
+}
+
+function prepareSums(db: D1Database, input: UsageInput, select: (asked: UsageInput) => SQL): D1PreparedStatement {
+  const query = buildUsageQuery(input, select);
+  if (!query) throw new TypeError("the cursor was read before");
+  return prepareSql(db, query);
+}
+
+function toBound(bounds: D1Result | undefined): number | null {
+  const [bound] = (bounds?.results ?? []) as { readonly complete_from: number }[];
+  return bound?.complete_from ?? null;
+}
+
+interface StoredSums extends Summed {
+  /** The parts of the range that no stored day has, in order. */
+  readonly left: readonly CallRange[];
+  /** Where the first part of `left` ends, if that is known. Null: it is one part. */
+  readonly end: number | null | undefined;
+}
+
+/**
+ * The sums of the range's stored days. Those of a range that is more than one part, or of which a day is stored, are stored first. Null: no
+ * stored day can be of use.
+ */
+async function sumDays(db: D1Database, input: UsageInput, now: number): Promise<StoredSums | null> {
+  const { session, endUser, groupBy } = input;
+  if (session !== null || endUser !== null || !groupBy.every((group) => group in DAY_GROUPS)) return null;
+  const settled = findSettled(input, now);
+  if (!settled) return null;
+  const found = await readDays(db, input);
+  if (found.days.length === 0 && found.end === null) return found;
+  const from = Math.max(settled.from, Math.ceil((found.complete_from ?? 0) / DAY_MS) * DAY_MS);
+  // A page that begins with the day has no more days than groups.
+  const to = groupBy[0] === "day" ? Math.min(settled.to, from + (input.limit + 1) * DAY_MS) : settled.to;
+  const unstored = findUnstored({ ...settled, from, to }, found.days);
+  if (unstored.length === 0) return found;
+  try {
+    await storeDays(db, unstored);
+  } catch {
+    // A database that is full or takes no writes can be read.
+  }
+  return readDays(db, input);
+}
+
+/** What is stored, and its sums, in one transaction. */
+async function readDays(db: D1Database, input: UsageInput): Promise<StoredSums & { readonly days: readonly StoredDay[] }> {
+  const { tenant, from, to } = input;
+  const [heads, sums, bounds, ends] = await db.batch<unknown>([
+    prepareSql(db, listDays(input)),
+    prepareSums(db, input, selectDays),
+    db.prepare(BOUND).bind(tenant),
+    findPartEndUnlessStored(db, input),
+  ]);
+  const days = (heads?.results ?? []) as (StoredDay & { readonly is_whole: number })[];
+  const whole = days.filter(({ is_whole }) => is_whole === 1);
+  const [end] = (ends?.results ?? []) as { readonly at: number | null }[];
+  return {
+    days,
+    found: (sums?.results ?? []) as Found[],
+    complete_from: toBound(bounds),
+    left: findUnstored({ tenant, from, to }, whole),
+    end: days.length === 0 ? (end?.at ?? null) : undefined,
+  };
+}
+
+/** Adds up groups that are in several parts, in the order in which SQLite has them. */
+function mergeGroups(rows: readonly Found[], { groupBy, limit }: UsageInput): readonly Found[] {
+  const merged = new Map<string, Found>();
+  for (const row of rows) {
+    const key = JSON.stringify(toKeys(row, groupBy));
+    const before = merged.get(key);
+    const sums = COUNTS.map((count) => [count, row[count] + (before?.[count] ?? 0)]);
+    merged.set(key, { ...row, ...Object.fromEntries(sums) });
+  }
+  const placed = [...merged.values()].map((row) => ({ row, keys: toKeys(row, groupBy) }));
+  return placed
+    .sort((one, other) => compareKeys(one.keys, other.keys))
+    .slice(0, limit + 1)
+    .map(({ row }) => row);
+}
+
+/** Texts are in the order of their bytes in UTF-8, which is not that of their UTF-16 units. */
+function compareKeys(one: readonly GroupKey[], other: readonly GroupKey[]): number {
+  for (const [index, key] of one.entries()) {
+    const second = other[index] ?? "";
+    if (key === second) continue;
+    if (typeof key === "number" && typeof second === "number") return key - second;
+    return compareBytes(new TextEncoder().encode(String(key)), new TextEncoder().encode(String(second)));
+  }
+  return 0;
+}
+
+function compareBytes(one: Uint8Array, other: Uint8Array): number {
+  const index = one.findIndex((byte, place) => byte !== other[place]);
+  return index < 0 ? one.length - other.length : (one[index] ?? 0) - (other[index] ?? -1);
 }
 
 /** The rows by month that a bound would remove. */
@@ -162,21 +269,6 @@ async function countOldUsage(
 type Found = Readonly<Record<Count, number>> & {
   readonly [G in UsageGroup as `by_${G}`]?: GroupKey;
 };
-
-function isAsked(ledger: Ledger, { tenant, from, to, session, model, purpose, key, endUser }: UsageInput): SQL | undefined {
-  // The plus sign keeps SQLite from using the index by time: a session's rows lie together by the primary key.
-  const at = session === null ? sql`${ledger.at}` : sql`+${ledger.at}`;
-  return and(
-    eq(ledger.tenantId, tenant),
-    sql`${at} >= max(${from}, coalesce((SELECT complete_from FROM usage_bounds WHERE tenant_id = ${tenant}), 0))`,
-    sql`${at} < ${to}`,
-    session === null ? undefined : eq(ledger.sessionId, session),
-    model === null ? undefined : eq(ledger.model, model),
-    purpose === null ? undefined : eq(ledger.purpose, purpose),
-    key === null ? undefined : eq(ledger.keyId, key),
-    endUser === null ? undefined : eq(ledger.endUser, endUser),
-  );
-}
 
 function toRow({
   by_day: day,

@@ -1,4 +1,7 @@
-/** The tables of model calls: those of the sessions' logs, the sums of erased sessions, and the bound from which they are complete. */
+/**
+ * The tables of model calls: those of the sessions' logs, the sums of erased sessions, the bound from which they are complete, and the stored
+ * sums of finished days.
+ */
 import { sql } from "drizzle-orm";
 import { index, integer, primaryKey, real, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
@@ -78,6 +81,44 @@ export const usageBounds = sqliteTable("usage_bounds", {
   tenantId: text("tenant_id").primaryKey().notNull(),
   completeFrom: integer("complete_from").notNull(),
 });
+
+/**
+ * The days whose sums are stored, each up to a time: a day is complete when that is its end. A day goes with its sums by a trigger, when any of
+ * its calls changes.
+ */
+export const usageDays = sqliteTable(
+  "usage_days",
+  {
+    tenantId: text("tenant_id").notNull(),
+    day: integer("day").notNull(),
+    upTo: integer("up_to").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.tenantId, table.day] })],
+);
+
+/** `keyId`: empty, where none is known. `hasUser`: whether an end user is known. */
+export const usageDaySums = sqliteTable(
+  "usage_day_sums",
+  {
+    tenantId: text("tenant_id").notNull(),
+    day: integer("day").notNull(),
+    model: text("model").notNull(),
+    purpose: text("purpose").notNull(),
+    keyId: text("key_id").notNull(),
+    hasUser: integer("has_user").notNull(),
+    calls: integer("calls").notNull(),
+    failed: integer("failed").notNull(),
+    input: integer("input").notNull(),
+    uncached: integer("uncached").notNull(),
+    cached: integer("cached").notNull(),
+    cacheWrite: integer("cache_write").notNull(),
+    output: integer("output").notNull(),
+    reasoning: integer("reasoning").notNull(),
+    cost: real("cost").notNull(),
+    unpriced: integer("unpriced").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.tenantId, table.day, table.model, table.purpose, table.keyId, table.hasUser] })],
+);
 
 /** SQL for the bound. `tenant`: SQL for the tenant's id, or for the name of its scratch rows. */
 export const toUsageBound = (tenant: string): string =>

@@ -19,6 +19,7 @@ export function ringAlarm(runtime: SessionRuntime): void {
     if (!runtime.exists) return forgetLeftRestore(runtime);
     const now = runtime.deps.clock();
     const isAwake = attempt(runtime, () => runtime.wake());
+    if (isAwake) attempt(runtime, () => endWatch(runtime));
     const done = isAwake ? runtime.jobs.due(now).map((job) => attempt(runtime, () => runJob(runtime, job))) : [false];
     // A job that failed is still due, but must not be tried again at once.
     runtime.syncAlarm(done.includes(false) ? now + RECOVER_AFTER_MS : 0);
@@ -26,6 +27,11 @@ export function ringAlarm(runtime: SessionRuntime): void {
     runtime.deps.log.error("alarm_failed", { error: toErrorName(error) });
     runtime.deps.setAlarm(runtime.deps.clock() + ALARM_AGAIN_MS);
   }
+}
+
+/** The watch over a turn that has ended goes with the first alarm after it: its own would load the session to find nothing. */
+function endWatch({ state, jobs }: SessionRuntime): void {
+  if (!needsWatch(state)) jobs.disarm("recover_turn");
 }
 
 /** The wait after an alarm that failed. The cause may be a log that this build cannot read, and the next deployment may read it. */
@@ -52,9 +58,7 @@ function runJob(runtime: SessionRuntime, job: Job): void {
     case "recover_turn":
       // After a failed write no other code goes on with the turn or message that it left behind.
       runtime.advanceSoon();
-      if (needsWatch(state)) jobs.arm("recover_turn", clock() + RECOVER_AFTER_MS);
-      else jobs.disarm("recover_turn");
-      return;
+      return jobs.arm("recover_turn", clock() + RECOVER_AFTER_MS);
     case "wake_compaction":
       return watchCompaction(runtime, job);
     case "expire_tools":

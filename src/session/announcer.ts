@@ -24,7 +24,7 @@ const LOOK_AGAIN_MS = INTEREST_MS + 1;
 
 interface AnnouncerHost {
   readonly exists: boolean;
-  readonly committed: SessionState;
+  readonly state: SessionState;
   readonly jobs: Jobs;
   readonly deps: Pick<RuntimeDeps, "sql" | "clock" | "log" | "background" | "announcements">;
   syncAlarm(): void;
@@ -76,19 +76,19 @@ export class Announcer {
   }
 
   #findPort(): AnnouncementPort | null {
-    const { tenant } = this.#host.committed;
+    const { tenant } = this.#host.state;
     return (tenant && this.#host.deps.announcements?.(tenant)) ?? null;
   }
 
   async #run(): Promise<void> {
     const port = this.#findPort();
-    const { session } = this.#host.committed;
+    const { session } = this.#host.state;
     while (port && session && this.#isOpen()) if (await this.#step(port, session)) return;
     if (this.#host.exists) this.#host.jobs.disarm("announce");
   }
 
   #isOpen(): boolean {
-    return this.#host.exists && this.#host.committed.lifecycle === "open";
+    return this.#host.exists && this.#host.state.lifecycle === "open";
   }
 
   /** Returns true when there is nothing more to do for now. */

@@ -4,10 +4,11 @@ import type { BodyText, SessionContent } from "../app/session-ports";
 import { type Generation, type GenerationChoice, mergeGeneration } from "../context/generation";
 import { estimateParts } from "../context/item-tokens";
 import { toPolicy } from "../context/policy-choice";
-import { RECALL_TOOL, recallTool } from "../context/recall-tool";
+import { RECALL_TOOL } from "../context/recall-tool";
 import type { ViewEntry, ViewInput } from "../context/view";
 import type { DisplayItem } from "../contract/item";
 import type { ToolCallView } from "../contract/tool";
+import { listUnread } from "../domain/branch";
 import type { CoveredRange } from "../domain/compaction-events";
 import type { BodyId, ItemId } from "../domain/ids";
 import { type ItemContent, parseBody, toPlainContent, toSpokenParts } from "../domain/item-content";
@@ -63,7 +64,6 @@ export function createContent(sql: Sql, state: () => SessionState): ContentReade
 
   /** Adds the content of items as it is stored. `keep` caches it: for the view, not for a single read of the record. */
   const withContent = (items: readonly ItemMeta[], keep: boolean): StoredEntry[] => {
-    const hidden = new Set(state().redacted);
     const missing: BodyId[] = [];
     const known = items.map((item) => {
       const content = parsed.get(item.id);
@@ -75,7 +75,8 @@ export function createContent(sql: Sql, state: () => SessionState): ContentReade
       const text = read.get(meta.id);
       const content = known[index] ?? (text === undefined ? toPlainContent([]) : parseBody(text));
       if (keep && text !== undefined) parsed.set(meta.id, content, text.length);
-      const isRedacted = hidden.has(meta.id);
+      // A past state has the item as it was before its content was removed.
+      const isRedacted = meta.redacted === true || (text === undefined && known[index] === undefined);
       return { meta, isRedacted, ...(isRedacted ? toPlainContent(redactedParts(meta)) : content) };
     });
   };
@@ -118,11 +119,11 @@ export function createContent(sql: Sql, state: () => SessionState): ContentReade
     readText,
     readRefText,
     readRefTools,
-    readForwards: (range) => forwards(range, state().branch.elsewhere),
+    readForwards: (range) => forwards(range, listUnread(state().branch)),
     readRecord: (range) => forwards(range, []),
     *readBackwards({ from, to }, isWanted = () => true) {
       for (let last = to; last >= from; ) {
-        const page = readBranchItems(sql, state().branch.elsewhere, { from, to: last, limit: PAGE, order: "desc" });
+        const page = readBranchItems(sql, listUnread(state().branch), { from, to: last, limit: PAGE, order: "desc" });
         yield* withParts(page.filter(isWanted), false);
         last = (page.at(-1)?.position ?? from) - 1;
       }
@@ -148,7 +149,7 @@ function readGeneration({ settings, turn }: SessionState, readRefText: Readers["
 
 /** Adds `memory_query` to the tools. A tool of the same name that the session defines takes precedence. */
 const withRecall = (tools: readonly ToolDefinition[], state: SessionState): readonly ToolDefinition[] =>
-  isRecallOffered(state) && !tools.some(({ name }) => name === RECALL_TOOL.name) ? [...tools, recallTool(state)] : tools;
+  isRecallOffered(state) && !tools.some(({ name }) => name === RECALL_TOOL.name) ? [...tools, RECALL_TOOL] : tools;
 
 const readSummaryTexts = ({ view }: SessionState, readText: (id: BodyId) => string | null): string[] =>
   view.overlays.flatMap((overlay) => (overlay.kind === "summary" ? [readText(overlay.id) ?? ""] : []));

@@ -1,6 +1,7 @@
 /** Shows stored items as the messages that clients read. A reply and the calls that belong to it are stored apart, and shown as one. */
-import { toEstimate } from "../context/budget";
+
 import { startsGroup } from "../context/groups";
+import { toEstimate } from "../context/sizing";
 import type { DisplayItem } from "../contract/item";
 import type { ItemContent } from "../domain/item-content";
 import { type ItemKind, type ItemMeta, type Part, toTimeSaid } from "../domain/message";
@@ -30,7 +31,7 @@ export function groupMessages<T>(rows: readonly T[], toMeta: (row: T) => ItemMet
   return messages;
 }
 
-const ROLES = {
+export const ROLES = {
   system: "system",
   user: "user",
   assistant: "assistant",
@@ -49,7 +50,7 @@ export function toMessage(entries: readonly [StoredEntry, ...StoredEntry[]]): Di
     position: meta.position,
     role: ROLES[meta.kind],
     // Thinking is stored with the call that it led to.
-    content: entries.flatMap(({ parts }) => toContent(parts)),
+    content: entries.flatMap(({ parts }) => toShownContent(parts)),
     ...(calls.length > 0 && { tool_calls: calls }),
     ...toResult(meta),
     name,
@@ -59,14 +60,14 @@ export function toMessage(entries: readonly [StoredEntry, ...StoredEntry[]]): Di
     created_at: toTimeSaid(meta),
     recorded_at: meta.at,
     incomplete: entries.some((entry) => entry.meta.incomplete),
-    // A reply without text begins with a call, which says it itself.
-    ...(isRedacted && meta.kind !== "tool_call" && { redacted: true as const }),
+    // A reply without text is redacted when all its calls are.
+    ...(isRedacted && (meta.kind !== "tool_call" || entries.every((entry) => entry.isRedacted)) && { redacted: true as const }),
     tokens: toEstimate(entries.reduce((sum, entry) => sum + entry.meta.tokens, 0)),
   };
 }
 
 /** A result is shown as its output. A call is no content of its message. */
-const toContent = (parts: readonly Part[]): ContentPart[] =>
+export const toShownContent = (parts: readonly Part[]): ContentPart[] =>
   parts.flatMap((part): ContentPart[] => {
     if (part.type === "tool_call") return [];
     return [part.type === "tool_result" ? { type: "text", text: part.output } : part];

@@ -12,6 +12,7 @@ import type { StoredEvent } from "../domain/events";
 import type { BodyId, TenantId } from "../domain/ids";
 import type { SessionState } from "../domain/state";
 import { toErrorName } from "../lib/error-name";
+import { utf8Bytes } from "../lib/text-bytes";
 import { readBodies } from "./log/bodies";
 import { readEvents } from "./log/event-log";
 import type { Jobs } from "./log/jobs";
@@ -67,7 +68,10 @@ export function createDrain(host: DrainHost): Drain {
     if (!tenant) return;
     const attempt = host.jobs.get("project")?.attempts ?? 0;
     const { clock, log } = host.deps;
-    const outcome = await projectSession({ source: buildSource(host), projection: host.deps.projection(tenant), log }, attempt);
+    const outcome = await projectSession(
+      { source: buildSource(host), projection: host.deps.projection(tenant), log, schedule: host.deps.schedule },
+      attempt,
+    );
     if (!host.exists || host.state.lifecycle !== "open") return;
     if (outcome.done && isBehind(host)) return; // appended since the last read: its job is armed
     if (outcome.done) host.jobs.disarm("project");
@@ -138,7 +142,7 @@ export function readPage(sql: Sql, after: number, limit: ProjectionLimit): { eve
     statements += countD1Rows(event);
     if (events.length > 0 && statements > limit.statements) break;
     const found = readBodies(sql, listEventBodies(event));
-    const weight = [...found.values()].reduce((sum, text) => sum + text.length, 0);
+    const weight = [...found.values()].reduce((sum, text) => sum + utf8Bytes(text), 0);
     if (events.length > 0 && bytes + weight > limit.bytes) break;
     bytes += weight;
     events.push(event);

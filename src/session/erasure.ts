@@ -1,4 +1,5 @@
 /** Erases a session: ends its model calls, hands its ledger over, wipes the database and removes the rows of the read model. */
+
 import { compactionCall } from "../app/compaction/summarize";
 import type * as api from "../app/session-api";
 import type { SessionWriter } from "../app/session-ports";
@@ -9,6 +10,7 @@ import type { ErasureCause } from "../domain/retention-actions";
 import { backOff } from "../lib/back-off";
 import { toErrorName } from "../lib/error-name";
 import { ok } from "../lib/result";
+import { isStorageFull } from "../lib/sync-sql";
 import { deliverActs } from "./acts";
 import { hasActs } from "./log/act-rows";
 import { createNameReader } from "./log/bodies";
@@ -16,7 +18,6 @@ import type { DeferredResultTable } from "./log/deferred-results";
 import { allCalls, readErasureCause } from "./log/event-log";
 import type { Jobs } from "./log/jobs";
 import { migrateSession, readMeta, writeMeta } from "./log/log-schema";
-import { isStorageFull } from "./log/sql";
 import type { NoteEvents, Step } from "./log/store";
 import type { RuntimeDeps } from "./runtime-deps";
 import type { Titler } from "./titler";
@@ -44,7 +45,8 @@ export async function eraseObject(
   caller: api.Caller,
   { cause = "request", note }: { readonly cause?: ErasureCause; readonly note?: NoteEvents | undefined } = {},
 ): Promise<api.Outcome<ErasureReceipt>> {
-  if (host.state.lifecycle === "open") {
+  if (host.state.lifecycle === "open" && caller.isFull) abandon(host);
+  else if (host.state.lifecycle === "open") {
     // The tombstone comes first: from here on it refuses late writers, and the alarm finishes the work.
     const at = host.deps.clock();
     try {
@@ -55,8 +57,7 @@ export async function eraseObject(
       // On a full disk the tombstone does not fit. Then the database is emptied first, which makes room for it.
       if (!isStorageFull(error)) throw error;
     }
-    host.runner.abandon();
-    host.titler.abandon();
+    abandon(host);
     host.syncAlarm();
   }
   const begun_at = host.state.updated_at;
@@ -65,6 +66,11 @@ export async function eraseObject(
   const session = { store: "session", status: purged ? "erased" : "pending", rows: null } as const;
   const readModel = { store: "read_model", status: rows === null ? "pending" : "erased", rows } as const;
   return ok({ id: caller.session, erased_at, stores: [session, readModel] });
+}
+
+function abandon({ runner, titler }: ErasureHost): void {
+  runner.abandon();
+  titler.abandon();
 }
 
 /** Ends a throwaway session without a caller who waits. The job that its opening armed comes back to one whose end could not be written. */
@@ -101,7 +107,7 @@ function endCalls(host: ErasureHost): void {
 interface Erasure {
   /** The object holds nothing of the session any more. */
   readonly purged: boolean;
-  /** The number of rows removed from the read model. Null when it is out of reach; then the alarm tries again. */
+  /** The number of rows removed from the read model. Null when it is out of reach, or not empty yet; then the alarm goes on. */
   readonly rows: number | null;
 }
 
@@ -179,10 +185,13 @@ async function purgeObject(
   await emptied;
 }
 
-async function eraseProjection(host: ErasureHost, caller: api.Caller, usage: readonly ErasedUsage[]): Promise<number> {
+/** The alarm removes what is left of a long session. */
+async function eraseProjection(host: ErasureHost, caller: api.Caller, usage: readonly ErasedUsage[]): Promise<number | null> {
   const at = host.state.updated_at;
   const { rows } = await host.deps.projection(caller.tenant).erase({ ...caller, at, usage });
-  host.jobs.disarm("erase_projection");
+  if (rows === null) host.jobs.arm("erase_projection", host.deps.clock());
+  else host.jobs.disarm("erase_projection");
+  host.syncAlarm();
   return rows;
 }
 

@@ -18,7 +18,7 @@ const GIVE_UP_MS = 24 * 60 * 60 * 1_000;
 
 interface FollowHost {
   readonly exists: boolean;
-  readonly committed: SessionState;
+  readonly state: SessionState;
   readonly jobs: Jobs;
   readonly deps: Pick<RuntimeDeps, "sql" | "clock" | "log" | "chats">;
   syncAlarm(): void;
@@ -43,12 +43,12 @@ export async function followInChat(host: FollowHost): Promise<void> {
   }
 }
 
-const isOpen = ({ exists, committed }: FollowHost): boolean => exists && committed.lifecycle === "open";
+const isOpen = ({ exists, state }: FollowHost): boolean => exists && state.lifecycle === "open";
 
 /** Returns false when there is nothing more to do for now. */
 async function followNext(host: FollowHost): Promise<boolean> {
-  const { deps, committed, jobs } = host;
-  const { tenant, session } = committed;
+  const { deps, state, jobs } = host;
+  const { tenant, session } = state;
   const chat = readOwnChat(deps.sql);
   const run = findStartedRun(deps.sql, readFollowed(deps.sql));
   if (!run?.turn || !chat || !tenant || !session || !deps.chats) {

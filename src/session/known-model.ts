@@ -4,10 +4,10 @@
  */
 import type { Log, ModelDirectory, ModelSpec } from "../app/ports";
 import type { Lessons } from "../app/session-ports";
-import { assumedWindow, measureNext } from "../context/budget";
+import { assumedWindow } from "../context/budget";
 import { type Quirks, withQuirks } from "../context/model-quirks";
 import { toPolicy } from "../context/policy-choice";
-import { measuredFor } from "../context/start-ratio";
+import { type Measure, Sizing } from "../context/sizing";
 import type { ContextNumbers } from "../contract/frame";
 import type { TenantId } from "../domain/ids";
 import type { SessionState } from "../domain/state";
@@ -16,6 +16,7 @@ import { readMeta, writeMeta } from "./log/log-schema";
 import type { Sql } from "./log/sql";
 
 const KEY = "context_window";
+const UNKNOWN_PROVIDER = "unknown";
 
 interface KnownWindow {
   readonly model: string;
@@ -32,6 +33,7 @@ interface KnownModelDeps {
 export class KnownModel implements ModelDirectory {
   #spec: ModelSpec | null = null;
   readonly #learned = new Map<string, Quirks>();
+  readonly #asking = new Map<string, Promise<ModelSpec | null>>();
   /** Undefined: not read yet. */
   #window: KnownWindow | null | undefined;
 
@@ -44,10 +46,17 @@ export class KnownModel implements ModelDirectory {
   /** Looks up a model of the session's tenant, and remembers the session's own. */
   async resolve(id: string): Promise<ModelSpec | null> {
     const { tenant } = this.deps.state();
-    const known = tenant ? await this.deps.models(tenant).resolve(id) : null;
+    const known = tenant ? await this.#ask(tenant, id) : null;
     const spec = known && withQuirks(known, this.lessons.find(id));
     if (spec && id === this.deps.state().settings.model) this.#remember(spec);
     return spec;
+  }
+
+  /** What a turn begins with and what its end looks at may need the model at once: they ask once. */
+  #ask(tenant: TenantId, id: string): Promise<ModelSpec | null> {
+    const asking = this.#asking.get(id) ?? this.deps.models(tenant).resolve(id);
+    this.#asking.set(id, asking);
+    return asking.finally(() => this.#asking.delete(id));
   }
 
   readonly lessons: Lessons = {
@@ -60,9 +69,10 @@ export class KnownModel implements ModelDirectory {
     return this.#spec?.id === model ? withQuirks(this.#spec, this.lessons.find(model)) : null;
   }
 
-  /** The state as it is measured: with the registry's ratio where the session has learned none. */
-  measure(state: SessionState): SessionState {
-    return measuredFor(state, this.#spec);
+  /** The size of the session's next request. A model that was not looked up in this life has no ratio, and is sent all media. */
+  measure(state: SessionState): Measure {
+    const { model } = state.settings;
+    return new Sizing(state, this.lastKnown(model) ?? { id: model, provider: UNKNOWN_PROVIDER }).next();
   }
 
   /** Null when the window is unknown, or was never looked up. */
@@ -76,7 +86,7 @@ export class KnownModel implements ModelDirectory {
     const { model, policy } = state.settings;
     const context_window = this.findWindow(model);
     const assumed_window = context_window === null ? assumedWindow(toPolicy(policy)) : null;
-    return { context_window, assumed_window, current_context_tokens: measureNext(state, model) };
+    return { context_window, assumed_window, current_context_tokens: this.measure(state) };
   }
 
   /** Forgets the cached window after the database was emptied. */

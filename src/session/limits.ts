@@ -25,7 +25,7 @@ export interface LimitPorts {
 }
 
 interface LimitedHost {
-  readonly committed: SessionState;
+  readonly state: SessionState;
   readonly content: { readRefText(ref: TextRef | null): string | null };
   readonly deps: {
     /** Absent: no tenant has limits. */
@@ -68,7 +68,7 @@ export class SessionLimits {
 
   /** Looks the limits up. While that fails, the last known ones hold: chat goes on without the tenant's object. */
   async learn(): Promise<void> {
-    const { tenant } = this.#host.committed;
+    const { tenant } = this.#host.state;
     const { limits, log } = this.#host.deps;
     if (!limits || !tenant) return;
     try {
@@ -104,12 +104,12 @@ export class SessionLimits {
 
   /** Takes or frees slots as the committed state says. Call it after every commit. */
   settle(): void {
-    const { committed, deps } = this.#host;
+    const { state, deps } = this.#host;
     if (!deps.limits) return;
-    if (!isAtWork(committed)) {
+    if (!isAtWork(state)) {
       if (this.#entering === 0) this.#free();
-    } else if (committed.turn && committed.turn.id !== this.#turn) {
-      this.#turn = committed.turn.id;
+    } else if (state.turn && state.turn.id !== this.#turn) {
+      this.#turn = state.turn.id;
       if (this.#isKnown) this.#keep();
       else deps.background(this.learn().then(() => this.#keep()));
     }
@@ -122,24 +122,34 @@ export class SessionLimits {
 
   /** A request of one key may let a turn of another go on, or begin its own: then each slot is taken alone, and the turn decides. */
   async #take(key: KeyId | undefined): Promise<void> {
-    const { committed } = this.#host;
-    if (isAtWork(committed)) return;
-    const own = this.#list(committed, key);
-    const waiting = committed.turn ? this.#list(committed, committed.turn.key).filter((rule) => !isIn(own, rule)) : [];
+    const { state } = this.#host;
+    if (isAtWork(state)) return;
+    const own = this.#list(state, key);
+    const waiting = state.turn ? this.#list(state, state.turn.key).filter((rule) => !isIn(own, rule)) : [];
     const groups = waiting.length === 0 ? [own] : [...own, ...waiting].map((rule) => [rule]);
     for (const group of groups) {
       const rules = group.filter((rule) => !isIn(this.#held, rule));
       if (rules.length === 0) continue;
-      this.#refused = await this.#meter((slots, ...place) => slots.take(...place, rules));
+      this.#refused = await this.#takeRules(rules);
       if (!this.#refused) this.#held = [...this.#held, ...rules];
+    }
+  }
+
+  /** Null: taken. Where the tenant's object cannot say, the turn runs, and is counted with its next report. */
+  async #takeRules(rules: readonly SlotRule[]): Promise<SlotRule | null> {
+    try {
+      return await this.#meter((slots, ...place) => slots.take(...place, rules));
+    } catch (error) {
+      this.#host.deps.log.warn("slots_unknown", { error: toErrorName(error) });
+      return null;
     }
   }
 
   /** Has the slots of the turn that runs, and no others. It is not refused: it was accepted. */
   #keep(): void {
-    const { committed } = this.#host;
-    if (!isAtWork(committed)) return;
-    const rules = this.#list(committed, findTurnKey(committed));
+    const { state } = this.#host;
+    if (!isAtWork(state)) return;
+    const rules = this.#list(state, findTurnKey(state));
     const others = this.#held.filter((rule) => !isIn(rules, rule));
     this.#held = rules;
     if (others.length > 0) this.#later((slots, ...place) => slots.release(...place, others));
@@ -163,13 +173,15 @@ export class SessionLimits {
   }
 
   #later(work: (slots: SlotMeter, ...place: SlotPlace) => Promise<void>): void {
-    this.#host.deps.background(this.#meter(work).then(() => undefined));
+    const { background, log } = this.#host.deps;
+    const done = this.#meter(work).catch((error: unknown) => log.warn("slots_unknown", { error: toErrorName(error) }));
+    background(done.then(() => undefined));
   }
 
   /** Null where there is no tenant to ask. */
   async #meter<T>(work: (slots: SlotMeter, ...place: SlotPlace) => Promise<T>): Promise<T | null> {
-    const { committed, deps } = this.#host;
-    const { tenant, session } = committed;
+    const { state, deps } = this.#host;
+    const { tenant, session } = state;
     return deps.limits && tenant && session ? await work(deps.limits.slots, tenant, { id: session, life: deps.incarnation }) : null;
   }
 }

@@ -1,6 +1,7 @@
 /** Tells waiting clients that the session went on, or that it cannot: work under way is halted while there is no room for its next write. */
+
 import type { Schedule } from "../app/session-ports";
-import { isStorageFull } from "./log/sql";
+import { isStorageFull } from "../lib/sync-sql";
 import { createSignal, type Signal } from "./signal";
 import type { StreamBuffer } from "./stream/stream-buffer";
 
@@ -19,14 +20,17 @@ export class Progress {
     return this.#isHalted;
   }
 
-  /** Resolves at the next commit or halt. */
-  next(): Promise<void> {
-    return this.#commits.next();
+  /** Resolves at the next commit or halt, or after `ms`. */
+  next(ms?: number): Promise<void> {
+    return this.#commits.next(ms);
   }
 
   /** Halts work under way when the error says that the disk is full, and wakes waiting clients. The next commit ends the halt. */
-  halt(error: unknown): void {
-    if (!isStorageFull(error)) return;
+  haltIfFull(error: unknown): void {
+    if (isStorageFull(error)) this.halt();
+  }
+
+  halt(): void {
     this.#isHalted = true;
     this.#commits.give();
     this.#buffer.nudge();

@@ -12,7 +12,9 @@ import { type AfterTurnPorts, afterTurn } from "../app/turn/after-turn";
 import type { StoredEvent } from "../domain/events";
 import { isRunning, type SessionState } from "../domain/state";
 import { toErrorName } from "../lib/error-name";
+import { isStorageFull } from "../lib/sync-sql";
 import { Announcer } from "./announcer";
+import { boundPorts } from "./bounded-ports";
 import { type ContentReader, createContent } from "./content";
 import { createDrain, type Drain } from "./drain";
 import { noteRuns } from "./follow-in-chat";
@@ -21,7 +23,6 @@ import { SessionLimits } from "./limits";
 import { noteCall, readCallNote } from "./log/call-note";
 import { DeferredResultTable } from "./log/deferred-results";
 import { createJobs, type Jobs } from "./log/jobs";
-import { isStorageFull } from "./log/sql";
 import { type NoteEvents, SessionStore, type Step } from "./log/store";
 import { changeTurn, readTurn, toSpent } from "./log/turn-rows";
 import { Progress } from "./progress";
@@ -39,8 +40,8 @@ import { TurnRunner } from "./turn-runner";
 import { Wallet } from "./wallet/wallet";
 import { armJobs, asksForWorker, isOfTools, sendWakeUp } from "./watch";
 
-/** The number of times that a turn is tried when it crashes its object. */
-const TURN_ATTEMPTS = 3;
+/** A turn fails when so many lives of the object in a row ended without progress: then it is likely the turn that ends them. */
+const STALL_LIMIT = 3;
 
 export class SessionRuntime implements Session {
   readonly buffer: StreamBuffer;
@@ -68,7 +69,7 @@ export class SessionRuntime implements Session {
   readonly deps: RuntimeDeps;
 
   constructor(deps: RuntimeDeps) {
-    this.deps = { ...deps, log: withNames(deps.log, () => this.#names()) };
+    this.deps = boundPorts({ ...deps, log: withNames(deps.log, () => this.#names()) });
     const { sql, clock, schedule, log, models, keptPacks } = this.deps;
     this.buffer = new StreamBuffer({ sql, now: clock, schedule, log, ...(keptPacks !== undefined && { keptPacks }) });
     this.progress = new Progress(schedule, this.buffer);
@@ -84,8 +85,8 @@ export class SessionRuntime implements Session {
       },
       onCommit: (events, states) => this.#committed(events, states),
     });
-    this.content = createContent(sql, () => this.committed);
-    this.knownModel = new KnownModel({ sql, log, models, state: () => this.committed });
+    this.content = createContent(sql, () => this.state);
+    this.knownModel = new KnownModel({ sql, log, models, state: () => this.state });
     this.drain = createDrain(this);
     this.titler = new Titler(this);
     this.runner = new TurnRunner(this);
@@ -95,23 +96,17 @@ export class SessionRuntime implements Session {
   }
 
   #names(): Readonly<Record<string, string>> {
-    const { tenant, session } = this.committed;
+    const { tenant, session } = this.state;
     return { ...(tenant && { tenant }), ...(session && { session }) };
   }
 
-  /** The state as committed. */
-  get committed(): SessionState {
-    return this.#store.state;
-  }
-
-  /** The state as it is measured: with the registry's ratio where the session has learned none. */
   get state(): SessionState {
-    return this.knownModel.measure(this.committed);
+    return this.#store.state;
   }
 
   /** True when a session was ever opened here. */
   get exists(): boolean {
-    return this.committed.seq > 0;
+    return this.state.seq > 0;
   }
 
   execute(...[command, bodies = [], note]: Parameters<SessionStore["execute"]>): ReturnType<SessionStore["execute"]> {
@@ -122,19 +117,13 @@ export class SessionRuntime implements Session {
     });
   }
 
-  /** A step shows the state as it is measured, as `state` does: what is planned in a transaction weighs the same as outside. */
   transact<T>(work: (step: Step) => T, note?: NoteEvents): T {
-    const { knownModel } = this;
-    return this.#store.transact(
-      (step) =>
-        work({
-          get state() {
-            return knownModel.measure(step.state);
-          },
-          execute: (command, bodies) => step.execute(command, bodies),
-        }),
-      note,
-    );
+    return this.#store.transact(work, note);
+  }
+
+  /** Loads the state of a long log before the first call. A failure is left to that call, which meets it again and reports it. */
+  async load(): Promise<void> {
+    await this.#store.load().catch(() => {});
   }
 
   /** Forgets everything in memory after the database was emptied. The alarm is gone with it. */
@@ -157,7 +146,7 @@ export class SessionRuntime implements Session {
       this.wallet.recover();
     } catch (error) {
       this.#awake = false;
-      this.progress.halt(error);
+      this.progress.haltIfFull(error);
       throw error;
     }
     this.limits.settle();
@@ -183,7 +172,7 @@ export class SessionRuntime implements Session {
     const lost = buildLostRuns(this.ports());
     const partial = said ? buildItem({ ...said, kind: "assistant", turn: turn.id, at }, ids) : null;
     const cut = { partial: partial?.draft ?? null, call: readCallNote(sql, turn), lost: lost.lost };
-    const command = { type: "RecoverTurn", at, incarnation, attemptLimit: TURN_ATTEMPTS, ...cut } as const;
+    const command = { type: "RecoverTurn", at, incarnation, stallLimit: STALL_LIMIT, ...cut } as const;
     this.execute(command, [...(partial ? [partial.body] : []), ...lost.bodies]);
   }
 
@@ -292,7 +281,7 @@ export class SessionRuntime implements Session {
     this.#between = afterTurn(this.ports())
       .catch((error: unknown) => {
         this.deps.log.error("after_turn_threw", { error: toErrorName(error) });
-        this.progress.halt(error);
+        this.progress.haltIfFull(error);
       })
       .finally(() => {
         this.#between = null;

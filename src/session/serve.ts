@@ -2,16 +2,17 @@
  * How a call of the session's object is served: whose session it is, what is recovered first, and what a request must pay and wait for. A foreign
  * session is answered as if it did not exist.
  */
+
 import type { Caller, Outcome } from "../app/session-api";
 import type { AuditSubject } from "../contract/audit";
 import type { TurnChoices } from "../domain/events";
 import type { KeyId } from "../domain/ids";
 import { isHeldToSessions, mayUseModel, reachesSession } from "../domain/key-restriction";
 import { err } from "../lib/result";
+import { isStorageFull } from "../lib/sync-sql";
 import { actAs, deliverActsSoon, noteAct } from "./acts";
 import { mayNeedAdmission, refuseUnpaid, type Starting } from "./calls/admit-turn";
 import { readMetadata } from "./calls/read-calls";
-import { isStorageFull } from "./log/sql";
 import type { SessionRuntime } from "./runtime";
 
 type Call<A extends readonly unknown[], T> = (runtime: SessionRuntime, ...args: A) => Outcome<T> | Promise<Outcome<T>>;
@@ -45,23 +46,27 @@ export function isReached(runtime: SessionRuntime, { end_user: only, restriction
   );
 }
 
+const recover = (runtime: SessionRuntime, isRead: boolean): void => (isRead ? runtime.wakeIfPossible() : runtime.wake());
+
 async function serve<T>(
   runtime: SessionRuntime,
   caller: Caller,
   {
-    recover,
+    isRead = false,
     call,
   }: {
-    readonly recover: (session: SessionRuntime) => void;
+    readonly isRead?: boolean;
     readonly call: (session: SessionRuntime) => Outcome<T> | Promise<Outcome<T>>;
   },
 ): Promise<Outcome<T>> {
   if (!isCallers(runtime, caller) || !isReached(runtime, caller)) return err({ code: "session_not_found" });
+  if (caller.isFull && !isRead) return err({ code: "storage_full" });
   // The platform may have dropped the alarm, so every call sets it again. That includes the jobs of an erased session.
-  runtime.syncAlarm();
+  if (caller.isFull) runtime.progress.halt();
+  else runtime.syncAlarm();
   if (runtime.state.lifecycle === "erased") return err({ code: "session_erased" });
   return unlessFull(async () => {
-    recover(runtime);
+    if (!caller.isFull) recover(runtime, isRead);
     const outcome = await call(runtime);
     // The session may have been erased while the call waited. Its data is then missing through no mistake of the
     // client.
@@ -73,7 +78,7 @@ async function serve<T>(
 export const write =
   <A extends readonly unknown[], T>(call: Call<A, T>): ServedCall<A, T> =>
   (runtime, caller, ...args) =>
-    serve(runtime, caller, { recover: (session) => session.wake(), call: (session) => call(session, ...args) });
+    serve(runtime, caller, { call: (session) => call(session, ...args) });
 
 /** Tells the call the key of its caller. */
 export const keyed =
@@ -106,14 +111,14 @@ export const ask = <I extends Asking, T>(
   keyed((runtime, caller, input) => {
     const bound = caller.restriction?.models ? { ...input, model: input.model ?? null } : input;
     const work = (session: SessionRuntime) => refuseModel(session, caller, bound) ?? call(session, bound);
-    return serve(runtime, caller, { recover: (session) => session.wake(), call: work });
+    return serve(runtime, caller, { call: work });
   });
 
 /** Serves a call that only reads. It also answers while the disk is full and an interrupted turn cannot be recovered. */
 export const read =
   <A extends readonly unknown[], T>(call: Call<A, T>): ServedCall<A, T> =>
   (runtime, caller, ...args) =>
-    serve(runtime, caller, { recover: (session) => session.wakeIfPossible(), call: (session) => call(session, ...args) });
+    serve(runtime, caller, { isRead: true, call: (session) => call(session, ...args) });
 
 /** Serves a call that begins a turn: a budget must pay for its first call, and a slot be free. `repeats`: what the repeated turn was asked with. */
 export const begin = <I extends Asking, T>(

@@ -66,6 +66,7 @@ import {
 /** Opens the session. A client that lost the first answer opens it again, and as for every call the alarm is then set again. */
 async function open(...[runtime, caller, input]: Parameters<ServedCalls<WholeSessionApi>["open"]>): ReturnType<WholeSessionApi["open"]> {
   if (!mayUseModel(caller.restriction, input.model)) return err({ code: "unknown_model", model: input.model });
+  if (caller.isFull) return err({ code: "storage_full" });
   if (runtime.exists) runtime.syncAlarm();
   // A restoration that was cut off behind its entry in the directory gives way to the session that the entry now names.
   else await forgetStaged(runtime);

@@ -22,14 +22,12 @@ import { createBudgetSource } from "../tenant/look-ups/budget-source";
 import { createUsageArchive } from "../tenant/usage/usage-archive";
 import { createToolRunner } from "../tools/tool-runner";
 import {
-  budgetsFor,
   buildChatModel,
   buildCompactionQueue,
   buildFileReader,
   credentialsFor,
-  interestFor,
   isSuspended,
-  limitsFor,
+  knowledgeFor,
   modelsFor,
   openCredentialFor,
   slotsFor,
@@ -84,7 +82,7 @@ export class SessionObject extends DurableObject<Env> {
           readText: async (file) => (await this.#tenant((tenant) => files(tenant).readText(file))) ?? null,
           findAddress: async (file, at) => (await this.#tenant((tenant) => files(tenant).findAddress(file, at))) ?? null,
         },
-        takeCall: async ({ countedFor = countFor(undefined, this.#runtime.committed, this.#runtime.content) }) =>
+        takeCall: async ({ countedFor = countFor(undefined, this.#runtime.state, this.#runtime.content) }) =>
           (await this.#tenant((tenant) => takeModelCall(env, { tenant, ...countedFor }))) ?? null,
       }),
       files: (tenant) => ({
@@ -96,18 +94,25 @@ export class SessionObject extends DurableObject<Env> {
       budgets: (tenant) =>
         createBudgetSource({
           tenant,
-          known: budgetsFor(env),
+          known: knowledgeFor(env).budgets,
           stub: { renewBudget: (input) => tenantStub(env, tenant).renewBudget(input) },
         }),
       announcements: (tenant) =>
         createAnnouncementSource({
           tenant,
-          known: interestFor(env),
+          known: knowledgeFor(env).interest,
           stub: { announce: (session, announcements) => tenantStub(env, tenant).announce(session, announcements) },
         }),
       chats: (address) => chatStub(env, address),
       isSuspended: (tenant) => isSuspended(env, tenant, log),
-      limits: { read: limitsFor(env), slots: slotsFor(env) },
+      limits: {
+        read: (tenant) => {
+          const { model } = this.#runtime.state.settings;
+          if (model) knowledgeFor(env).expectModel(tenant, model);
+          return knowledgeFor(env).limits(tenant);
+        },
+        slots: slotsFor(env),
+      },
       models: (tenant) => modelsFor(env, tenant),
       tools,
       queue: buildCompactionQueue(env),
@@ -129,6 +134,7 @@ export class SessionObject extends DurableObject<Env> {
       deadlines: DEADLINES,
       log,
     });
+    void ctx.blockConcurrencyWhile(() => this.#runtime.load());
   }
 
   /** Uses the session's tenant. Null before the session is opened; no model is called before that. */

@@ -13,7 +13,7 @@ import type { TurnFailure } from "../domain/events";
 import type { OpenTurn } from "../domain/state";
 import { toErrorName } from "../lib/error-name";
 import { serveRequest } from "../lib/request-scope";
-import { isStorageFull } from "./log/sql";
+import { isStorageFull } from "../lib/sync-sql";
 import type { Progress } from "./progress";
 import type { RuntimeDeps } from "./runtime-deps";
 import type { TurnRequests } from "./turn-requests";
@@ -158,7 +158,7 @@ export class TurnRunner {
       if (this.host.state.turn?.phase === "running_tools") this.#live = null;
       else this.#owed = ending;
       this.host.ports().log.error("turn_end_not_written", { error: toErrorName(error) });
-      this.host.progress.halt(error);
+      this.host.progress.haltIfFull(error);
     }
   }
 }

@@ -1,6 +1,6 @@
 /** The calls of a tenant's object about budgets, and its events. */
 import { ok } from "../lib/result";
-import { type Calls, existing, lasting, lookUpExisting } from "./existing-tenant";
+import { type Calls, existing, lasting } from "./existing-tenant";
 
 export const budgetCalls = {
   renewBudget: lasting((tenant, input) => {
@@ -8,10 +8,9 @@ export const budgetCalls = {
     if (!tenant.isOpen) return ok({ kind: "granted", grants: [] });
     return ok(tenant.transaction(() => tenant.budgets.renew(input, Date.now())));
   }),
-  knownBudgets: lookUpExisting(({ budgets }) => budgets.known()),
   listBudgets: existing((tenant, { end_user, session }) => {
     const digest = end_user === null ? null : tenant.digestEndUser(end_user);
     return ok(tenant.budgets.list({ end_user: digest, session }, Date.now()));
   }),
   listTenantEvents: existing(({ events }, page) => ok(events.list(page))),
-} satisfies Pick<Calls, "renewBudget" | "knownBudgets" | "listBudgets" | "listTenantEvents">;
+} satisfies Pick<Calls, "renewBudget" | "listBudgets" | "listTenantEvents">;

@@ -24,16 +24,17 @@ function readUsed(tenant: Tenant, limit: string, { of, id, now }: { of: Owner; i
 export function listLimitUse(tenant: Tenant, { key, end_user }: LimitedCaller, now: number): readonly LimitUse[] {
   const limits = tenant.limits.read();
   if (!limits) return [];
-  const owners: readonly (readonly [Owner, string | null])[] = [
-    ["tenant", ""],
-    ["key", key],
-    ["end_user", end_user],
-  ];
+  // What the tenant and its key use in all is not an end user's to read.
+  const owners: readonly (readonly [Owner, string])[] =
+    end_user === null
+      ? [
+          ["tenant", ""],
+          ["key", key],
+        ]
+      : [["end_user", end_user]];
   return owners.flatMap(([of, id]) =>
-    id === null
-      ? []
-      : Object.entries(limits[of]).flatMap(([limit, max]) =>
-          max == null ? [] : [{ of, limit, max, ...readUsed(tenant, limit, { of, id, now }) }],
-        ),
+    Object.entries(limits[of]).flatMap(([limit, max]) =>
+      max == null ? [] : [{ of, limit, max, ...readUsed(tenant, limit, { of, id, now }) }],
+    ),
   );
 }

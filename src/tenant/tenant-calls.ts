@@ -1,6 +1,7 @@
 /** The calls that a tenant's object answers: one table, from which the object takes its methods. */
 import { toAuditSubject } from "../app/audit-chain";
-import type { TenantOutcome } from "../app/tenant-api";
+import { findKeySource } from "../app/key-source";
+import type { TenantBrief, TenantOutcome } from "../app/tenant-api";
 import type { AssignedLimits } from "../app/tenant-limits-api";
 import type { ImportTenant } from "../app/transfer/import-target";
 import type { FileId } from "../domain/ids";
@@ -35,6 +36,22 @@ const readMostSessions = ({ limits }: Tenant) => {
   const known = limits.read();
   return { tenant: known?.tenant.sessions, end_user: known?.end_user.sessions };
 };
+
+async function readBrief(tenant: Tenant, model: string | null): Promise<TenantBrief> {
+  const { standings, settings, limits, budgets, upkeep, placement, registry, credentials } = tenant;
+  const spec = model === null ? null : registry.resolve(model, await prices());
+  const source = spec && findKeySource(spec);
+  const sealed = source?.from === "tenant" ? credentials.sealed(source.credential) : null;
+  return {
+    standing: standings.read(),
+    settings: settings.read(),
+    limits: limits.read(),
+    budgets: budgets.known(),
+    interest: upkeep.webhooks.endpoints.interest(),
+    placement: placement.read(),
+    model: spec && { spec, credential: source?.from === "tenant" && sealed ? { name: source.credential, sealed } : null },
+  };
+}
 
 const noFile = (file: FileId): TenantOutcome<never> => err({ code: "file_not_found", file });
 
@@ -116,7 +133,7 @@ export const tenantCalls = {
   listMcpServers: existing(({ tools }, names) => ok(tools.servers(names))),
 
   setLimits: lookUpExisting((tenant, input) => tenant.announce(tenant.transaction(() => keepLimits(tenant, input)))),
-  limits: lookUpExisting(({ limits }) => limits.read()),
+  brief: lookUpExisting(readBrief),
   limitUse: lookUpExisting((tenant, caller) => listLimitUse(tenant, caller, Date.now())),
   assigned: lookUpExisting(({ limits }) => limits.readAssigned()),
   takeSlots: lookUpExisting((tenant, call) => tenant.transaction(() => tenant.slots.take(call, Date.now()))),
@@ -128,7 +145,12 @@ export const tenantCalls = {
     return begun;
   }),
   finishFile: existing(async (tenant, upload) => {
-    const finished = tenant.transaction(() => tenant.files.finish(upload, Date.now()));
+    const finished = tenant.transaction(() => {
+      const done = tenant.files.finish(upload, Date.now());
+      if (upload.act && done.ok && !done.value.replayed)
+        tenant.audit.append(upload.act, toAuditSubject("file.uploaded", "file", { id: upload.file }));
+      return done;
+    });
     await tenant.upkeep.fileRemoval.resume();
     return finished;
   }),
@@ -165,7 +187,7 @@ export const tenantCalls = {
       audit.append(act, toAuditSubject("export.created", "export", { id, of: subject.of, ...session })),
     );
   }),
-  getExport: existing(({ upkeep }, id) => upkeep.exports.get(id)),
+  getExport: served(({ upkeep }, id) => upkeep.exports.get(id)),
   listExports: existing(({ upkeep }, page) => ok(upkeep.exports.list(page))),
   deleteExport: existing(({ upkeep, audit }, act, id) =>
     upkeep.exports.remove(id, () => audit.append(act, toAuditSubject("export.deleted", "export", { id }))),
@@ -186,7 +208,6 @@ export const tenantCalls = {
     const { tenant, created_at } = settings.identity();
     return ok({ id: tenant, name: settings.read().name, created_at, status: standings.read().status, database: placement.read().database });
   }),
-  standing: existing(({ standings }) => ok(standings.read())),
   exportTenant: existing(async (tenant) => {
     const models = tenant.registry.list(await prices());
     return ok({ ...tenant.snapshot(), models, keys: tenant.keys.list(), standing: tenant.standings.read() });

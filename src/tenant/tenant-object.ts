@@ -8,6 +8,7 @@ import { chatStub } from "../channel-wiring";
 import { type Env, parseConfig, readDeploymentKeys } from "../env";
 import { parseExportLine } from "../http/import-sessions";
 import { createSettingParser } from "../http/schemas/setting";
+import { recordCheck } from "../http/schemas/stored-record";
 import { createLog } from "../lib/log";
 import { scrub } from "../lib/scrub/scrub";
 import { createSyncSql } from "../lib/sync-sql";
@@ -60,6 +61,7 @@ export class TenantObject extends DurableObject<Env> {
       chats: (address) => chatStub(env, address),
       imports: {
         parseLine: parseExportLine,
+        recordCheck,
         parseSetting: createSettingParser({
           allowPrivateModelUrls: config.ALLOW_PRIVATE_MODEL_URLS,
           allowPrivateToolUrls: config.ALLOW_PRIVATE_TOOL_URLS,

@@ -9,7 +9,7 @@ import type { WebhookEndpoint } from "../contract/webhook";
 import type { SessionId, WebhookEndpointId } from "../domain/ids";
 import { err, ok, type Result } from "../lib/result";
 import type { Tenant } from "./core/tenant";
-import { type Calls, type Existing, existing, lookUpExisting, served } from "./existing-tenant";
+import { type Calls, type Existing, existing, served } from "./existing-tenant";
 
 /** The names of the fields that a request named. */
 const listNames = (input: object): readonly string[] =>
@@ -58,26 +58,31 @@ function changeEndpoint<T>(
   );
 }
 
-const change: Existing<"changeWebhookEndpoint"> = (tenant, act, id, { changes, condition }) => {
+const change: Existing<"changeWebhookEndpoint"> = async (tenant, act, id, { changes, condition }) => {
   const { webhooks } = tenant.upkeep;
   const describe = () => toSubject("changed", id, listNames(changes));
-  return changeEndpoint(tenant, { id, condition }, () =>
+  const changed = changeEndpoint(tenant, { id, condition }, () =>
     tenant.audited({ act, describe }, () => {
       if (changes.enabled === false) webhooks.disable(id, "requested");
       return webhooks.endpoints.change(id, changes, Date.now());
     })(),
   );
+  // The alarm goes on with much that waits.
+  if (changed.ok && changes.enabled === false) await webhooks.resume();
+  return changed;
 };
 
-const remove: Existing<"deleteWebhookEndpoint"> = (tenant, act, id, condition) => {
-  const { webhooks, scrub } = tenant.upkeep;
+const remove: Existing<"deleteWebhookEndpoint"> = async (tenant, act, id, condition) => {
+  const { webhooks } = tenant.upkeep;
   const describe = () => toSubject("deleted", id);
-  return changeEndpoint(tenant, { id, condition }, () =>
+  const removed = changeEndpoint(tenant, { id, condition }, () =>
     tenant.audited({ act, describe }, () => {
-      if (webhooks.deliveries.forgetEndpoint(id)) scrub.note();
+      webhooks.forget(id);
       return webhooks.endpoints.remove(id);
     })(),
   );
+  if (removed.ok) await webhooks.resume();
+  return removed;
 };
 
 const rotate: Existing<"rotateWebhookSecret"> = (tenant, act, id, rotation) => {
@@ -140,7 +145,6 @@ const ofEndpoint = <T>({ upkeep }: Tenant, id: WebhookEndpointId, read: () => Te
 };
 
 export const webhookCalls = {
-  webhookInterest: lookUpExisting(({ upkeep }) => upkeep.webhooks.endpoints.interest()),
   announce: existing(announce),
   createWebhookEndpoint: served(create),
   listWebhookEndpoints: served(({ upkeep }) => ok(upkeep.webhooks.endpoints.list())),

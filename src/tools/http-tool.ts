@@ -7,7 +7,7 @@ import type { Schedule } from "../app/session-ports";
 import type { HttpTool } from "../contract/registered-tool";
 import type { ExecutionId } from "../domain/ids";
 import { toBase64 } from "../lib/base64";
-import { readAtMost } from "../lib/bounded-body";
+import { readHead } from "../lib/bounded-body";
 import { startDeadline } from "./deadline";
 import { describeToolFailure } from "./failure-in-words";
 import { describeMedia, toArtifact, toMedia } from "./media";
@@ -77,16 +77,32 @@ function withQuery(text: string, given: Readonly<Record<string, unknown>>): stri
   return url.href;
 }
 
+/** Of a text that is too long the model reads the beginning. What is no text is whole, or of no use. */
 async function readAnswer(response: Response, { tool, secret }: HttpCall, signal: AbortSignal): Promise<ToolOutcome> {
-  const read = await readAtMost(response.body, { maxBytes: tool.max_bytes, signal });
-  if (!read.ok)
-    return { output: `The tool's answer is larger than ${tool.max_bytes} bytes. It may have taken effect.`, failure: "too_large" };
+  const { bytes, isWhole } = await readHead(response.body, { maxBytes: tool.max_bytes, signal });
   const type = response.headers.get("content-type")?.trim() ?? "";
-  const text = readText(read.value, type);
-  if (!response.ok) return statusOutcome(response.status, hideSecret(text ?? "", secret));
-  if (text !== null) return { output: hideSecret(text, secret), failure: null };
-  const media = toMedia(type, read.value.byteLength, () => toBase64(read.value));
+  const text = readText(bytes, type, isWhole);
+  const said = text === null || isWhole ? hideSecret(text ?? "", secret) : toBeginning(text, response.headers, secret);
+  if (!response.ok) return statusOutcome(response.status, said);
+  if (text !== null) return { output: said, failure: null };
+  if (!isWhole)
+    return { output: `The tool's answer is larger than ${tool.max_bytes} bytes. It may have taken effect.`, failure: "too_large" };
+  const media = toMedia(type, bytes.byteLength, () => toBase64(bytes));
   return { output: describeMedia(media), failure: null, artifacts: [toArtifact(media)] };
+}
+
+/** The longest form of a character in a text that `hideSecret` reads: `\u002f`. */
+const LONGEST_FORM = 6;
+
+/** The notice comes first, because a result is cut once more when it is recorded. The end may hold the beginning of the secret. */
+function toBeginning(text: string, headers: Headers, secret: ToolSecret | null): string {
+  const unsure = (secret?.value.length ?? 0) * LONGEST_FORM;
+  const shown = hideSecret(text, secret)
+    .slice(0, unsure === 0 ? undefined : -unsure)
+    .toWellFormed();
+  // The length of a compressed answer is another one.
+  const length = headers.has("content-encoding") ? null : headers.get("content-length");
+  return `[... content truncated, showing the first ${shown.length} characters of ${length === null ? "more" : `${length} bytes`} ...]\n\n${shown}`;
 }
 
 function statusOutcome(status: number, text: string): ToolOutcome {
@@ -95,11 +111,12 @@ function statusOutcome(status: number, text: string): ToolOutcome {
 }
 
 /** The answer as text; null when it is not text. Without a content type, the bytes are text if they decode as UTF-8. */
-function readText(bytes: Uint8Array, type: string): string | null {
+function readText(bytes: Uint8Array, type: string, isWhole: boolean): string | null {
   if (type !== "" && !TEXT.test(type.toLowerCase())) return null;
   const charset = /charset\s*=\s*"?([\w.:-]+)/i.exec(type)?.[1];
   try {
-    return new TextDecoder(charset ?? "utf-8", { fatal: type === "", ignoreBOM: false }).decode(bytes);
+    // A beginning may end inside a character.
+    return new TextDecoder(charset ?? "utf-8", { fatal: type === "", ignoreBOM: false }).decode(bytes, { stream: !isWhole });
   } catch {
     return charset === undefined ? null : new TextDecoder().decode(bytes);
   }

@@ -121,8 +121,8 @@ describe("the database of a new tenant", () => {
   });
 });
 
-it("a database is high from 70 % of what it holds, and critical from 90 %", () => {
+it("a database is high from half of what it holds, and critical from 90 %", () => {
   const at = (share: number) => rankSize(share * MAX_DATABASE_BYTES);
 
-  expect([at(0.699), at(0.7), at(0.899), at(0.9), at(1)]).toEqual(["ok", "high", "high", "critical", "critical"]);
+  expect([at(0.499), at(0.5), at(0.899), at(0.9), at(1)]).toEqual(["ok", "high", "high", "critical", "critical"]);
 });

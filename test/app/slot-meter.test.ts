@@ -1,6 +1,15 @@
 import { describe, expect, inject, it } from "vitest";
 import { createRandom } from "../../scripts/support/random.ts";
-import { BEAT_MS, HOLD_MS, LEASE_MARGIN_MS, LEASE_MS, planLease, type SlotAnswer, type SlotCall } from "../../src/app/slot-grants";
+import {
+  BEAT_MS,
+  HOLD_MS,
+  LEASE_MARGIN_MS,
+  LEASE_MS,
+  planLease,
+  type SlotAsk,
+  type SlotCall,
+  type SlotGrant,
+} from "../../src/app/slot-grants";
 import { createSlotMeter, type SlotMeter, type SlotRule } from "../../src/app/slot-meter";
 import { createSlotLeases } from "../../src/tenant/limits/slot-leases";
 import { createMigratedSql } from "../tenant/memory-sql";
@@ -18,8 +27,8 @@ function setUp() {
   const fault = { isAway: false };
   let leases = 0;
   /** Each call makes the store anew, as an object does that restarted. */
-  const take = (call: SlotCall): SlotAnswer => sql.transaction(() => createSlotLeases(sql, (name) => name).take(call, clock.now));
-  async function ask(_: string, call: SlotCall): Promise<SlotAnswer> {
+  const take = (call: SlotCall): readonly SlotGrant[] => sql.transaction(() => createSlotLeases(sql, (name) => name).take(call, clock.now));
+  async function ask(_: string, call: SlotCall): Promise<readonly SlotGrant[]> {
     calls.push(call);
     if (fault.isAway) throw new Error("The object is away");
     return take(call);
@@ -121,12 +130,12 @@ describe("one isolate's slots", () => {
   it("are given back where a session is lost, because it may run in another isolate", async () => {
     const { newMeter, clock } = setUp();
     const [old, other] = [newMeter(), newMeter()];
-    const rules = [tenantRule(1)];
-    await takeMany(old, 0, { count: 1, rules });
-    clock.now += BEAT_MS;
-    await other.report("ten", holder(0, "second"), rules);
-    for (let at = 0; at < HOLD_MS; at += BEAT_MS) {
+    const rules = [tenantRule(2)];
+    await takeMany(old, 0, { count: 2, rules });
+    for (let at = 0; at < HOLD_MS + BEAT_MS; at += BEAT_MS) {
       clock.now += BEAT_MS;
+      // The second session stays, and renews the lease of both. The first one runs elsewhere.
+      await old.report("ten", holder(1), rules);
       await other.report("ten", holder(0, "second"), rules);
       expect(await takeMany(old, 5, { count: 3, rules })).toEqual([]);
     }
@@ -150,6 +159,7 @@ describe("one isolate's slots", () => {
     const { newMeter, clock } = setUp();
     const [mine, others] = [newMeter(), newMeter()];
     await takeMany(mine, 0, { count: 1, rules: [tenantRule(100)] });
+    await mine.release("ten", holder(0), [tenantRule(100)]);
     clock.now += LEASE_MS + LEASE_MARGIN_MS;
     expect(await takeMany(others, 100, { count: 100, rules: [tenantRule(100)] })).toHaveLength(100);
 
@@ -170,7 +180,7 @@ describe("one isolate's slots", () => {
     expect(await takeMany(other, 20, { count: 4, rules })).toHaveLength(3);
   });
 
-  it("are given back when they were not needed since the last renewal", async () => {
+  it("are given back once they are not used, but for a spare one", async () => {
     const { newMeter, clock, readLeased } = setUp();
     const meter = newMeter();
     await takeMany(meter, 0, { count: 100, rules: [tenantRule(1_000)] });
@@ -180,7 +190,7 @@ describe("one isolate's slots", () => {
       await meter.report("ten", holder(0), [tenantRule(1_000)]);
     }
 
-    expect(readLeased()).toBe(1);
+    expect(readLeased()).toBe(2);
   });
 
   it("keeps a bounded number of subjects, and those that are held", async () => {
@@ -193,36 +203,58 @@ describe("one isolate's slots", () => {
   });
 });
 
+const NONE: SlotGrant = { slots: 0, spare: 0 };
+
 describe("a lease", () => {
-  const plan = { limit: 100, need: 1, want: 6, isRunning: false };
-
-  it("is a block while many slots are left, and one slot when few are", () => {
-    expect(planLease(plan, 0)).toEqual({ slots: 6, left: 94 });
-    expect(planLease(plan, 80)).toEqual({ slots: 1, left: 19 });
-    expect(planLease({ ...plan, limit: 19 }, 0)).toEqual({ slots: 1, left: 18 });
-    expect(planLease(plan, 100)).toEqual({ slots: 0, left: 0 });
+  const ask = { limit: 100, use: 0, keep: 0, need: 1, spare: 8 };
+  const lease = (isolate: string, ask: Partial<SlotAsk>): SlotCall => ({
+    isolate,
+    asks: [{ ...tenantRule(10), number: 1, use: 0, keep: 0, need: 0, spare: 0, ...ask }],
   });
 
-  it("of a limit that was lowered below what is leased is empty, but for what runs already", () => {
-    expect(planLease(plan, 150)).toEqual({ slots: 0, left: 0 });
-    expect(planLease({ ...plan, need: 3, want: 3, isRunning: true }, 150)).toEqual({ slots: 3, left: 0 });
+  it("has what is needed and half of its spare slots, which are at most half of those that no other has", () => {
+    expect(planLease(ask, NONE, NONE)).toEqual({ slots: 3, spare: 3 });
+    expect(planLease({ ...ask, use: 20 }, NONE, NONE)).toEqual({ slots: 23, spare: 5 });
+    expect(planLease(ask, NONE, { slots: 50, spare: 8 })).toEqual({ slots: 1, spare: 1 });
+    expect(planLease(ask, NONE, { slots: 50, spare: 10 })).toEqual({ slots: 1, spare: 0 });
+    expect(planLease({ ...ask, limit: 9 }, NONE, NONE)).toEqual({ slots: 1, spare: 0 });
   });
 
-  it("is granted once, however often it is asked for, and a call that comes late brings none back", () => {
+  it("is never more than what is left", () => {
+    expect(planLease(ask, NONE, { slots: 98, spare: 0 })).toEqual({ slots: 2, spare: 2 });
+    expect(planLease(ask, NONE, { slots: 100, spare: 0 })).toEqual(NONE);
+    expect(planLease({ ...ask, need: 40 }, NONE, { slots: 70, spare: 0 })).toEqual({ slots: 30, spare: 5 });
+  });
+
+  it("goes on with what its isolate keeps of it, and with no more than it had as spare", () => {
+    expect(planLease({ ...ask, use: 10, keep: 4, need: 0, spare: 0 }, { slots: 15, spare: 4 }, NONE)).toEqual({ slots: 14, spare: 4 });
+    expect(planLease({ ...ask, use: 10, keep: 4, need: 0, spare: 0 }, NONE, NONE)).toEqual({ slots: 10, spare: 0 });
+  });
+
+  it("of a limit that was lowered below what is leased is empty, but for what is used already", () => {
+    expect(planLease(ask, NONE, { slots: 150, spare: 0 })).toEqual(NONE);
+    expect(planLease({ ...ask, use: 3 }, NONE, { slots: 150, spare: 0 })).toEqual({ slots: 3, spare: 0 });
+  });
+
+  it("is granted once, however often it is asked for, and a call that comes late changes nothing", () => {
     const { take, readLeased } = setUp();
-    const asked = { keeps: [], asks: [{ ...tenantRule(10), lease: "a", need: 4, want: 4, isRunning: false }] };
-    expect([take(asked).grants[0]?.slots, take(asked).grants[0]?.slots, readLeased()]).toEqual([4, 4, 4]);
-    take({ keeps: [{ lease: "a", slots: 1 }], asks: [] });
-    take({ keeps: [{ lease: "a", slots: 4 }], asks: [] });
+    expect([take(lease("a", { need: 4 })), take(lease("a", { need: 4 })), readLeased()]).toEqual([
+      [{ slots: 4, spare: 0 }],
+      [{ slots: 4, spare: 0 }],
+      4,
+    ]);
+    take(lease("a", { number: 2, use: 1 }));
 
-    expect(readLeased()).toBe(1);
-    take({ keeps: [{ lease: "a", slots: 0 }], asks: [] });
-    expect(take({ keeps: [{ lease: "a", slots: 4 }], asks: [] })).toEqual({ kept: [], grants: [] });
+    expect([take(lease("a", { need: 4 })), readLeased()]).toEqual([[{ slots: 1, spare: 0 }], 1]);
+    take(lease("b", { need: 7 }));
+    expect(take(lease("a", { number: 3, need: 5 }))).toEqual([{ slots: 3, spare: 0 }]);
+    take(lease("b", { number: 2 }));
+    expect(take(lease("a", { number: 3, need: 5 }))).toEqual([{ slots: 3, spare: 0 }]);
   });
 
   it("ends by itself a margin after its isolate stopped using it", () => {
     const { take, readLeased, clock } = setUp();
-    take({ keeps: [], asks: [{ ...tenantRule(10), lease: "a", need: 4, want: 4, isRunning: false }] });
+    take(lease("a", { need: 4 }));
     clock.now += LEASE_MS + LEASE_MARGIN_MS - 1;
     expect(readLeased()).toBe(4);
     clock.now += 1;
@@ -230,12 +262,68 @@ describe("a lease", () => {
     expect(readLeased()).toBe(0);
   });
 
+  it("that has ended leaves no row, whatever is asked for next", () => {
+    const sql = createMigratedSql();
+    const leases = createSlotLeases(sql, (name) => name);
+    for (const n of [1, 2, 3]) leases.take(lease(`isolate ${n}`, { need: 1, id: `key ${n}`, of: "key" }), START);
+    leases.take(lease("isolate 4", { need: 1 }), START + 2 * LEASE_MS);
+
+    expect(sql.rows("SELECT isolate FROM slot_leases")).toEqual([{ isolate: "isolate 4" }]);
+  });
+
   it("has a digest in place of an end user's name", () => {
     const sql = createMigratedSql();
-    const ask = { what: "turns", of: "end_user", id: "ada", lease: "a", limit: 1, need: 1, want: 1, isRunning: false } as const;
-    createSlotLeases(sql, () => "digest").take({ keeps: [], asks: [ask] }, START);
+    createSlotLeases(sql, () => "digest").take(lease("a", { of: "end_user", id: "ada", need: 1 }), START);
 
     expect(sql.rows("SELECT subject FROM slot_leases")).toEqual([{ subject: "turns end_user digest" }]);
+  });
+});
+
+describe.each([1, 9, 20, 100, 300])("a limit of %i, over isolates", (limit) => {
+  const rules = [tenantRule(limit)];
+
+  /** Turns of five seconds begin in each second, so that at most `offered` run at one time, until leases have ended and been renewed. */
+  async function offer(offered: number, toMeter: (turn: number) => SlotMeter, clock: { now: number }) {
+    let running: { readonly meter: SlotMeter; readonly turn: number; readonly endsAt: number }[] = [];
+    const refusedWith: number[] = [];
+    let most = 0;
+    for (let [second, turn] = [0, 0]; second < 100; second++) {
+      clock.now += 1_000;
+      const ended = running.filter(({ endsAt }) => endsAt <= clock.now);
+      running = running.filter(({ endsAt }) => endsAt > clock.now);
+      for (const each of ended) await each.meter.release("ten", holder(each.turn), rules);
+      for (; turn < ((second + 1) * offered) / 5; turn++) {
+        const meter = toMeter(turn);
+        const refused = await meter.take("ten", holder(turn), rules);
+        if (refused) refusedWith.push(running.length);
+        else {
+          running.push({ meter, turn, endsAt: clock.now + 5_000 });
+          await meter.report("ten", holder(turn), rules);
+        }
+      }
+      most = Math.max(most, running.length);
+    }
+    return { most, refusedWith };
+  }
+
+  it.each([1, 5, 50, 500])("refuses nothing before nine tenths of it run, and lets no more run: %i isolates", async (isolates) => {
+    const { newMeter, clock } = setUp();
+    const meters = Array.from({ length: isolates }, () => newMeter());
+    const toMeter = (turn: number): SlotMeter => meters[(turn * 7_919) % isolates] as SlotMeter;
+
+    const { most, refusedWith } = await offer(limit * 1.5, toMeter, clock);
+
+    expect(refusedWith.length).toBeGreaterThan(0);
+    expect(Math.min(...refusedWith)).toBeGreaterThanOrEqual(Math.floor(limit * 0.9));
+    expect(most).toBeLessThanOrEqual(limit);
+  });
+
+  it("refuses nothing below nine tenths of it, where each turn has an isolate of its own", async () => {
+    const { newMeter, clock } = setUp();
+
+    const { refusedWith } = await offer(limit * 0.8, () => newMeter(), clock);
+
+    expect(refusedWith).toEqual([]);
   });
 });
 
@@ -260,7 +348,7 @@ describe("many isolates, over calls that are lost, late and repeated, deaths of 
     const late: SlotCall[] = [];
     let next = 0;
     // A call is repeated when its answer is lost, and some come once more, much later.
-    async function lossy(_: string, call: SlotCall): Promise<SlotAnswer> {
+    async function lossy(_: string, call: SlotCall): Promise<readonly SlotGrant[]> {
       if (isOnceIn(6)) late.push(call);
       if (isOnceIn(6)) take(call);
       await pauseAtRandom();

@@ -5,6 +5,7 @@ import { createTenant } from "../../scripts/support/connection";
 import { parseEventStream } from "../../scripts/support/event-stream";
 import type { LocalServer } from "../../scripts/support/local-server";
 import { createSandbox, type Sandbox } from "../../scripts/support/sandbox";
+import { withoutSaid } from "../support/known-frames";
 import { type SharedServer, useSharedServer } from "../support/shared-server";
 import { type StandIn, startStandIn } from "../support/stand-in/stand-in";
 import { CuttingProxy } from "./cutting-proxy";
@@ -73,7 +74,7 @@ export class ChatServer {
   }
 
   /** The turn's part of the session's stream as it is kept, read without the proxy. */
-  async readKept(session: string, turn: string): Promise<StreamEvent[]> {
+  async readKept(session: string, turn: string): Promise<readonly StreamEvent[]> {
     const leaving = new AbortController();
     const headers = { authorization: `Bearer ${this.key}` };
     const response = await fetch(`${this.url}/v1/sessions/${session}/stream?after=0`, { headers, signal: leaving.signal });
@@ -86,7 +87,7 @@ export class ChatServer {
       if (isOwn && ENDS.has(event.type)) break;
     }
     leaving.abort();
-    return events;
+    return withoutSaid(events);
   }
 
   /** The texts of the conversation, as the record has them. */

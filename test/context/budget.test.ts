@@ -1,28 +1,19 @@
 /** The estimator: the size of the next request, the source of the figure, and its error. */
+
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import {
-  assumeWindow,
-  measureNext,
-  measureUpTo,
-  PADDING,
-  plannedNext,
-  rawViewTokens,
-  toReplyReserve,
-  toRequestLimit,
-  toSessionRatio,
-  toUpperBound,
-} from "../../src/context/budget";
+import { assumeWindow, toReplyReserve, toRequestLimit } from "../../src/context/budget";
 import { countMedia, estimateParts } from "../../src/context/item-tokens";
 import { toPolicy } from "../../src/context/policy-choice";
+import { PADDING, toUpperBound } from "../../src/context/sizing";
 import { estimateTokens, IMAGE_TOKENS, MESSAGE_OVERHEAD_TOKENS } from "../../src/context/tokens";
 import type { Reduced } from "../../src/domain/compaction-events";
 import { evolve } from "../../src/domain/evolve";
-import { learnFrom, learnRatio, RATIO_BOUNDS, ratioFor } from "../../src/domain/learned-ratio";
+import { learnFrom, learnRatio, RATIO_BOUNDS } from "../../src/domain/learned-ratio";
 import type { ItemMeta, Part, TextRef } from "../../src/domain/message";
 import { fixedTokens, RECALL_TOOL_TOKENS, type SessionState } from "../../src/domain/state";
 import { NO_RESULT_TOKENS, toWeighedView } from "../../src/domain/view";
-import { call, id, item, result, viewing } from "../support/builders";
+import { call, id, item, plainModel, result, sized, viewing } from "../support/builders";
 import { behind, buildSummary, carriedOut, chat, planUnder, toLimits } from "./planning";
 
 const MODEL = "test-model";
@@ -41,19 +32,19 @@ const taught = (value: number) => ({ ratios: [{ model: MODEL, value }] });
 describe("the measure of the next request", () => {
   test("is what the provider counted while nothing was added, without an error", () => {
     const state = counted([item(1, "user"), item(2, "assistant")], 2);
-    expect(measureNext(state, MODEL)).toEqual({ tokens: 120, source: "reported", error_bound: 0 });
+    expect(sized(state).next()).toEqual({ tokens: 120, source: "reported", error_bound: 0 });
   });
 
   test("adds what came since and the reply's frame, scaled by the learned ratio, and may be off by a quarter of that and a little", () => {
     const state = counted([item(1, "user"), item(2, "assistant"), item(3, "user", { tokens: 400 })], 2, taught(1.5));
     const since = (400 + MESSAGE_OVERHEAD_TOKENS) * 1.5;
-    expect(measureNext(state, MODEL)).toEqual({ tokens: 120 + since, source: "mixed", error_bound: Math.ceil(since / 4) + LITTLE });
+    expect(sized(state).next()).toEqual({ tokens: 120 + since, source: "mixed", error_bound: Math.ceil(since / 4) + LITTLE });
   });
 
   test("is decided by at its most", () => {
     const state = counted([item(1, "user"), item(2, "assistant"), item(3, "user", { tokens: 400 })], 2, taught(1.5));
-    const { tokens, error_bound } = measureNext(state, MODEL);
-    expect(plannedNext(state, MODEL)).toBe(tokens + error_bound);
+    const { tokens, error_bound } = sized(state).next();
+    expect(sized(state).planned()).toBe(tokens + error_bound);
   });
 
   test("has what a reply's count leaves out: what frames its message, and the ids of its calls", () => {
@@ -62,32 +53,32 @@ describe("the measure of the next request", () => {
     const results = [result(5, 1, { tokens: 30, tool: ref(1) }), result(6, 2, { tokens: 30, tool: ref(2) })];
     const ids = estimateTokens(ref(1).call_id) + estimateTokens(ref(2).call_id);
     expect(ids).toBeGreaterThan(20);
-    expect(measureNext(counted([...round, ...results], 4), MODEL).tokens).toBe(120 + 60 + 3 * MESSAGE_OVERHEAD_TOKENS + ids);
+    expect(sized(counted([...round, ...results], 4)).next().tokens).toBe(120 + 60 + 3 * MESSAGE_OVERHEAD_TOKENS + ids);
   });
 
   test("without a count is estimated as a whole: system prompt, tools, pins, summaries and items", () => {
     const state = behind([buildSummary(1, 1, 10, 300)], chat(4, 100, 11), { pins: [text(30), text(20, 2)] });
     const settings = { ...state.settings, system: text(100, 3), tools: text(150, 4) };
     expect(fixedTokens({ ...state, settings })).toBe(300 + RECALL_TOOL_TOKENS);
-    expect(measureNext({ ...state, settings }, MODEL)).toEqual({ tokens: 1_128, source: "estimated", error_bound: 282 + LITTLE });
+    expect(sized({ ...state, settings }).next()).toEqual({ tokens: 1_132, source: "estimated", error_bound: 283 + LITTLE });
   });
 
   test("counts the placeholders for results of calls that were never answered", () => {
     const answered = counted([item(1, "user"), call(2, 1), result(3, 1, { tokens: 0 }), item(4, "user", { tokens: 0 })], 2);
     const abandoned = counted([item(1, "user"), call(2, 1), item(4, "user", { tokens: 0 })], 2);
-    expect(measureNext(answered, MODEL).tokens).toBe(120);
-    expect(measureNext(abandoned, MODEL).tokens).toBeGreaterThanOrEqual(120 + 20);
+    expect(sized(answered).next().tokens).toBe(120);
+    expect(sized(abandoned).next().tokens).toBeGreaterThanOrEqual(120 + 20);
   });
 
   test("counts them without a count of the provider as well", () => {
     const abandoned = viewing(Array.from({ length: 100 }, (_, n) => call(n + 1, n + 1, { tokens: 10 })));
-    expect(measureNext(abandoned, MODEL).tokens).toBe(100 * (10 + NO_RESULT_TOKENS));
+    expect(sized(abandoned).next().tokens).toBe(100 * (10 + NO_RESULT_TOKENS));
   });
 
   test("takes the tools that a message brings for what they weigh more or less than the counted ones", () => {
     const anchor = { epoch: 0, holds_in: 0, model: MODEL, up_to: 4, input: 5_000, output: 0, reply_to: 4, fixed: 200, at: 0 };
     const offering = (tokens: number) => viewing(chat(4, 100), { anchor, settings: { ...viewing([]).settings, tools: text(tokens) } });
-    expect([measureNext(offering(600), MODEL).tokens, measureNext(offering(0), MODEL).tokens]).toEqual([5_400, 4_800]);
+    expect([sized(offering(600)).next().tokens, sized(offering(0)).next().tokens]).toEqual([5_400, 4_800]);
   });
 
   test.each([
@@ -102,7 +93,7 @@ describe("the measure of the next request", () => {
   ])("never counts usage %s, nor triggers by it", (_what, change) => {
     const anchor = { epoch: 0, holds_in: 0, model: MODEL, up_to: 4, input: 15_900, output: 0, reply_to: 4, fixed: 0, at: 0 };
     const state = viewing(chat(4, 100), { anchor, ...change });
-    expect(measureNext(state, MODEL)).toMatchObject({ tokens: 400, source: "estimated" });
+    expect(sized(state).next()).toMatchObject({ tokens: 400, source: "estimated" });
     for (const policy of ["oneclaw", "opal", "balanced"]) expect(planUnder(policy, state)).toMatchObject({ kind: "none" });
   });
 
@@ -110,14 +101,14 @@ describe("the measure of the next request", () => {
     const reduced: readonly Reduced[] = [{ position: 2, tokens: 64, how: "cleared" }];
     const base = viewing([call(1, 1, { tokens: 10 }), result(2, 1, { tokens: 5_000, rough: 4_000 })]);
     const state = { ...base, view: toWeighedView({ ...base.view, reduced }) };
-    expect(rawViewTokens(state)).toBe(74 + RECALL_TOOL_TOKENS);
-    expect(plannedNext(state, MODEL, { estimator: "chars_4" })).toBe(74 + RECALL_TOOL_TOKENS);
+    expect(sized(state).raw).toBe(74 + RECALL_TOOL_TOKENS);
+    expect(sized(state).planned({ estimator: "chars_4" })).toBe(74 + RECALL_TOOL_TOKENS);
   });
 
-  test("is decided by unscaled and unpadded under the estimator of characters over 4", () => {
+  test("is decided by unscaled, unpadded and without frames under the estimator of characters over 4", () => {
     const state = counted([item(1, "user"), item(2, "assistant"), item(3, "user", { tokens: 400, rough: 100 })], 2, taught(1.5));
-    expect(plannedNext(state, MODEL, { estimator: "chars_4" })).toBe(220 + MESSAGE_OVERHEAD_TOKENS);
-    expect(plannedNext({ ...state, anchor: null }, MODEL, { estimator: "chars_4" })).toBe(120);
+    expect(sized(state).planned({ estimator: "chars_4" })).toBe(220);
+    expect(sized({ ...state, anchor: null }).planned({ estimator: "chars_4" })).toBe(120);
   });
 });
 
@@ -144,19 +135,19 @@ describe("the measure of a part of it, from the start", () => {
 
   test("takes a reply off as it was counted, however it is estimated, and what came since as it was put on", () => {
     const frame = MESSAGE_OVERHEAD_TOKENS * 2 * PADDING;
-    expect(measureUpTo(counted(items, 2, taught(2)), MODEL, 1)).toBe(100 + frame + LITTLE);
-    expect(measureUpTo(counted(items, 2, taught(2)), MODEL, 3)).toBe(120 + frame + 40 * 2 * PADDING + LITTLE);
+    expect(sized(counted(items, 2, taught(2))).upTo(1)).toBe(100 + frame + LITTLE);
+    expect(sized(counted(items, 2, taught(2))).upTo(3)).toBe(120 + frame + 40 * 2 * PADDING + LITTLE);
   });
 
   test("takes off less than was counted, not more, where only the estimate knows it", () => {
     const state = viewing(items, {
       anchor: { epoch: 0, holds_in: 0, model: MODEL, up_to: 3, input: 1_000, output: 0, reply_to: 3, fixed: 0, at: 1 },
     });
-    expect(Math.abs(measureUpTo(state, MODEL, 2) - (1_000 - 40 / PADDING + LITTLE))).toBeLessThanOrEqual(1);
+    expect(Math.abs(sized(state).upTo(2) - (1_000 - 40 / PADDING + LITTLE))).toBeLessThanOrEqual(1);
   });
 
   test("without a count is the estimate of that part", () => {
-    expect(Math.abs(measureUpTo(viewing(items), MODEL, 2) - 960 * PADDING - LITTLE)).toBeLessThanOrEqual(1);
+    expect(Math.abs(sized(viewing(items)).upTo(2) - 960 * PADDING - LITTLE)).toBeLessThanOrEqual(1);
   });
 });
 
@@ -184,12 +175,12 @@ describe("what the provider has counted of the system prompt and tools", () => {
       settings: { ...viewing([]).settings, system },
       ratios: [{ model: MODEL, value: 1, ...(fixed && { fixed: { ...counted, ...fixed } }) }],
     });
-  const upper = (state: SessionState) => toUpperBound(measureNext(state, MODEL));
+  const upper = (state: SessionState) => toUpperBound(sized(state).next());
 
   test("is not padded, and nothing else is more exact for it", () => {
     const [plain, known] = [knowing(null), knowing({})];
     expect(upper(plain) - upper(known)).toBe(1_250 - 900);
-    expect(measureNext(known, MODEL)).toMatchObject({ source: "mixed", tokens: measureNext(plain, MODEL).tokens - 100 });
+    expect(sized(known).next()).toMatchObject({ source: "mixed", tokens: sized(plain).next().tokens - 100 });
   });
 
   test.each([
@@ -197,7 +188,7 @@ describe("what the provider has counted of the system prompt and tools", () => {
     ["another weight", { tokens: 1_001 }],
     ["a count that says no more than the estimate", { most: 1_300 }],
   ])("says nothing of %s", (_, change) => {
-    expect(measureNext(knowing(change), MODEL)).toEqual(measureNext(knowing(null), MODEL));
+    expect(sized(knowing(change)).next()).toEqual(sized(knowing(null)).next());
   });
 
   test("is learned from the request with the least beside it, and again where it changes", () => {
@@ -218,13 +209,14 @@ describe("the ratio", () => {
       (known, model, n) => learnFrom(known, { model, estimate: 1_000, reported: n === 1 ? 500 : 1_500, fixed: null }),
       [],
     );
-    expect(ratioFor(asked, "a")).toBeCloseTo(1.18);
-    expect([ratioFor(asked, "b"), ratioFor(asked, "c"), asked.map(({ model }) => model)]).toEqual([0.9, 1, ["a", "b"]]);
+    const findRatio = (model: string): number => sized(viewing([], { ratios: asked }), plainModel(model)).ratio;
+    expect(findRatio("a")).toBeCloseTo(1.18);
+    expect([findRatio("b"), findRatio("c"), asked.map(({ model }) => model)]).toEqual([0.9, 1, ["a", "b"]]);
   });
 
   test("is this model's only", () => {
     const state = viewing([], { ratios: [{ model: "other", value: 2 }] });
-    expect([toSessionRatio(state, MODEL), toSessionRatio(state, "other")]).toEqual([1, 2]);
+    expect([sized(state).ratio, sized(state, plainModel("other")).ratio]).toEqual([1, 2]);
   });
 
   test("moves by a fifth of the difference, by 0.15 at most at once, and stays within its bounds", () => {

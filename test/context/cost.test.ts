@@ -54,6 +54,13 @@ describe("the field of a call", () => {
     expect(costField({ usage: usage(), estimate: 900 }, { input: 0, cache_write: 0, cached: 0, output: 0 })).toEqual({ cost: 0 });
   });
 
+  test("is nothing for a refused call, whether prices are known or not, unless it reports what it used", () => {
+    expect(costField({ usage: null, estimate: 900, isFree: true }, PRICES)).toEqual({ cost: 0 });
+    expect(costField({ usage: usage({ input: 0, output: 0 }), estimate: 900, isFree: true }, undefined)).toEqual({ cost: 0 });
+    expect(costField({ usage: usage(), estimate: 900, isFree: true }, PRICES)).toEqual({ cost: 0.0045 });
+    expect(costField({ usage: usage(), estimate: 900, isFree: true }, undefined)).toEqual({});
+  });
+
   test.each([
     ["no prices", usage(), 900, undefined],
     ["no usage", null, 900, PRICES],

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { viewGroups } from "../../src/context/cut";
 import { dropRungs } from "../../src/context/drop";
 import type { Overlay } from "../../src/domain/compaction-events";
-import { id, item, viewing } from "../support/builders";
+import { id, item, sized, viewing } from "../support/builders";
 
 const trimmed = (n: number, from: number, to: number): Overlay => ({
   id: id("ovl", n),
@@ -17,7 +17,7 @@ function dropping(overlays: readonly Overlay[], kept: readonly number[], going: 
   const items = kept.map((position) => item(position, "user"));
   const state = viewing(items);
   const groups = viewGroups(state).filter((group) => going.includes(group.from));
-  return dropRungs({ ...state, view: { ...state.view, overlays } }, groups, { ratio: 1, reason: "a test" });
+  return dropRungs(sized({ ...state, view: { ...state.view, overlays } }), groups, "a test");
 }
 
 describe("dropping", () => {

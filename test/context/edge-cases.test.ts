@@ -1,14 +1,14 @@
 /** Edge cases, and hostile conversations: each has a defined plan. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { measureNext, toRequestLimit } from "../../src/context/budget";
+import { toRequestLimit } from "../../src/context/budget";
 import { planGuard } from "../../src/context/guard";
 import { estimateParts, estimateRough } from "../../src/context/item-tokens";
 import { toPolicy } from "../../src/context/policy-choice";
 import { POLICY_NAMES } from "../../src/context/presets";
 import { truncateToolResult } from "../../src/context/tool-results";
 import { COMPACTION_TRIGGERS } from "../../src/domain/compaction-events";
-import { id, item, play, result, viewing } from "../support/builders";
+import { id, item, plainModel, play, result, sized, viewing } from "../support/builders";
 import { drawn } from "../support/effort";
 import { behind, buildSummary, carriedOut, chat, counted, findSummarizeRung, listRungs, planUnder, toLimits } from "./planning";
 
@@ -80,11 +80,11 @@ describe("a session", () => {
 
   test("that goes on with a smaller model is compacted for its window, by an estimate: the old model's count does not hold", () => {
     const state = counted(viewing(chat(40, 400)), 16_500);
-    const limits = { ...toLimits(8_000), model: "smaller-model" };
-    expect(measureNext(state, "smaller-model").source).toBe("estimated");
+    const limits = { ...toLimits(8_000), model: plainModel("smaller-model") };
+    expect(sized(state, limits.model).next().source).toBe("estimated");
     const plan = planUnder("oneclaw", state, { limits, trigger: "model_switch" });
     expect(findSummarizeRung(plan).range.to).toBe(34);
-    expect(measureNext(carriedOut(state, plan, { limits }), "smaller-model").tokens).toBeLessThanOrEqual(toRequestLimit(limits) ?? 0);
+    expect(sized(carriedOut(state, plan, { limits }), limits.model).next().tokens).toBeLessThanOrEqual(toRequestLimit(limits) ?? 0);
   });
 
   test("of only results has nothing that may leave, and says what weighs most when it does not fit", () => {

@@ -1,13 +1,13 @@
 /** The committed change and its receipt. Tokens before and after come from the same estimator. */
 import { describe, expect, test } from "vitest";
-import { measureNext, SHORTENED_TOKENS } from "../../src/context/budget";
+import { SHORTENED_TOKENS } from "../../src/context/budget";
 import {
   buildChangeFromRungs,
   buildChangeFromSummary,
   buildManualChange,
   type EpochChangeInput,
   fitsAfter,
-  isSmallerBySummary,
+  isSmallerAfter,
   stateAfter,
 } from "../../src/context/epoch-change";
 import { planGuard } from "../../src/context/guard";
@@ -19,8 +19,8 @@ import { planResults } from "../../src/context/results-rung";
 import { IMAGE_TOKENS } from "../../src/context/tokens";
 import { shortenToolResult } from "../../src/context/tool-results";
 import type { Part } from "../../src/domain/message";
-import type { SessionState } from "../../src/domain/state";
-import { id, item, settings, summaryPlan, viewing } from "../support/builders";
+import { RECALL_TOOL_TOKENS, type SessionState } from "../../src/domain/state";
+import { id, item, settings, sized, summaryPlan, viewing } from "../support/builders";
 import { behind, buildSummary, chat, planUnder, rounds, toLimits, withoutRecall } from "./planning";
 
 const prices = { input: 1, cache_write: 1, cached: 0.1, output: 5 };
@@ -86,8 +86,8 @@ describe("a summary", () => {
   test("has a receipt of tokens, messages and cost before and after, and of the work", () => {
     const after = stateAfter(state, drafted.ops, "threshold");
     expect(drafted.receipt).toEqual({
-      tokens_before: measureNext(state, "test-model").tokens,
-      tokens_after: measureNext(after, "test-model").tokens,
+      tokens_before: sized(state).next().tokens,
+      tokens_after: sized(after).next().tokens,
       measured: { before: { source: "estimated", error_bound: 321 }, after: { source: "estimated", error_bound: 106 } },
       items_before: 10,
       items_after: 4,
@@ -123,7 +123,23 @@ describe("a summary", () => {
   ])("of %i tokens in place of 900 makes the view smaller: %s, whatever else the change shortens", (tokens, smaller) => {
     const shorten: Rung = { rung: "shorten", items: [{ position: 20, tokens: 30 }], chars: 480, gain: 70, reason: "older results" };
     const { ops } = buildChangeFromSummary({ summary: { ...summary, tokens }, plan, overlay: id("ovl", 5), also: [shorten] }, input());
-    expect(isSmallerBySummary(state, ops)).toBe(smaller);
+    expect(isSmallerAfter(sized(state), ops)).toBe(smaller);
+  });
+
+  test.each([
+    [600 - RECALL_TOOL_TOKENS - 1, true],
+    [600 - RECALL_TOOL_TOKENS, false],
+    [599, false],
+  ])("of %i tokens in place of 600 makes the first request that offers memory_query smaller: %s", (tokens, smaller) => {
+    const first = viewing(chat(9, 100));
+    const made = { summary: { ...summary, tokens }, plan: summaryPlan(1, 6), overlay: id("ovl", 5), also: [] };
+    expect(isSmallerAfter(sized(first), buildChangeFromSummary(made, input({ state: first })).ops)).toBe(smaller);
+  });
+
+  test("is no use where what leaves weighs no more than the definition of memory_query", () => {
+    const little = viewing(chat(6, 30));
+    const drop = { op: "drop", overlay: id("ovl", 6), from: 1, to: 2, replaces: [], items: 2 } as const;
+    expect([isSmallerAfter(sized(little), [drop]), isSmallerAfter(sized(withoutRecall(little)), [drop])]).toEqual([false, true]);
   });
 
   test("takes along what else the change rewrites", () => {
@@ -137,7 +153,7 @@ describe("a summary", () => {
 
 test("what is beside a shortened text stays in the plan's weight of it", () => {
   const shown = viewing([item(1, "assistant", { tokens: 5_000, media: 2 }), item(2, "assistant", { tokens: 4_000, media: 3 })]);
-  const [withTwo, ...others] = longest(shown, shown.view.items, 9_000);
+  const [withTwo, ...others] = longest(sized(shown), shown.view.items, 9_000);
   expect(withTwo).toEqual({ position: 1, tokens: SHORTENED_TOKENS + 2 * IMAGE_TOKENS });
   // Shortened, item 2 would weigh more: three images and a thousand characters.
   expect(others).toEqual([]);

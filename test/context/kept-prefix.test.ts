@@ -4,14 +4,14 @@ import { stateAfter } from "../../src/context/epoch-change";
 import { keptPrefix } from "../../src/context/kept-prefix";
 import type { EpochOp, Overlay } from "../../src/domain/compaction-events";
 import type { SessionState } from "../../src/domain/state";
-import { id, settings } from "../support/builders";
-import { behind, buildSummary, chat, MODEL } from "./planning";
+import { id, settings, sized } from "../support/builders";
+import { behind, buildSummary, chat } from "./planning";
 
 const system = { body: id("bod", 1), bytes: 40, tokens: 10 };
 /** A chain of 300 and 200 over 1 to 20, and messages of 100 each from 21 to 30. */
 const under = (policy: string, overlays: readonly Overlay[] = [buildSummary(1, 1, 10, 300), buildSummary(2, 11, 20, 200)]): SessionState =>
   behind(overlays, chat(10, 100, 21), { settings: settings({ policy, system, recall: false }) });
-const kept = (state: SessionState, ...ops: readonly EpochOp[]): number => keptPrefix(state, stateAfter(state, ops, "threshold"), MODEL);
+const kept = (state: SessionState, ...ops: readonly EpochOp[]): number => keptPrefix(sized(state), stateAfter(state, ops, "threshold"));
 
 const summarize = (from: number, replaces: readonly Overlay["id"][]): EpochOp => ({
   op: "summarize",

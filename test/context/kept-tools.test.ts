@@ -10,7 +10,7 @@ import { planResults } from "../../src/context/results-rung";
 import { wayBack } from "../../src/context/tool-results";
 import { buildView, shortenParts } from "../../src/context/view";
 import type { ItemMeta, Part } from "../../src/domain/message";
-import { call, id, result, viewing } from "../support/builders";
+import { call, id, result, sized, viewing } from "../support/builders";
 import { listRungs, toLimits } from "./planning";
 
 /** One call and its result for each tool, in order. Results have even positions. */
@@ -41,12 +41,12 @@ describe("results that are kept in full", () => {
   });
 
   test("are all of an excluded tool, which count for nothing", () => {
-    expect(positions(clearable(state, items, results({ keep_full: 1, exclude_tools: ["look"] })))).toEqual([2, 6, 10]);
+    expect(positions(clearable(sized(state), items, results({ keep_full: 1, exclude_tools: ["look"] })))).toEqual([2, 6, 10]);
   });
 
   test("are not previewed either, and what is named has its own measure there too", () => {
     const policy = results({ preview_beyond: 1, preview_chars: 100, exclude_tools: ["look"], keep_tools: { read: 1 } });
-    expect(positions(previewable(state, items, policy))).toEqual([2, 6]);
+    expect(positions(previewable(sized(state), items, policy))).toEqual([2, 6]);
     const text = toPolicyText({ preset: "balanced", results: { preview_beyond: 0, exclude_tools: ["look", "read", "plan"] } });
     const tail = groupItems(items, new Set());
     expect(previewRungs({ state, policy: toPolicy(text), limits: toLimits(16_000) }, { tail })).toEqual([]);
@@ -63,7 +63,7 @@ describe("results that are kept in full", () => {
       tokens: estimateParts(parts),
       rough: estimateRough(parts),
     });
-    const [planned] = previewable(viewing([meta]), [meta], results({ preview_beyond: 0, preview_chars: 240 }));
+    const [planned] = previewable(sized(viewing([meta])), [meta], results({ preview_beyond: 0, preview_chars: 240 }));
     const shown = estimateParts(shortenParts(parts, 480, wayBack(meta)));
     expect(planned?.tokens).toBeGreaterThanOrEqual(shown);
     expect(planned?.tokens).toBeLessThan(1.5 * shown);
@@ -76,7 +76,7 @@ describe("results that are kept in full", () => {
   });
 
   test("are shortened by the guard all the same, because a request that does not fit is useless", () => {
-    expect(positions(longest(state, items, 1))).toHaveLength(1);
+    expect(positions(longest(sized(state), items, 1))).toHaveLength(1);
   });
 });
 

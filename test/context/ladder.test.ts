@@ -1,13 +1,13 @@
 /** What is gentlest first, and nothing is paid for that cannot help (docs/summaries.md). */
 import { describe, expect, test } from "vitest";
-import { measureNext, SHORTENED_TOKENS, toRequestLimit } from "../../src/context/budget";
+import { SHORTENED_TOKENS, toRequestLimit } from "../../src/context/budget";
 import { toPolicy, toPolicyText } from "../../src/context/policy-choice";
 import { clearedTokens } from "../../src/context/reductions";
 import { estimateTokens, IMAGE_TOKENS } from "../../src/context/tokens";
 import type { CompactionTrigger, Reduced } from "../../src/domain/compaction-events";
 import type { ItemMeta } from "../../src/domain/message";
 import type { SessionState } from "../../src/domain/state";
-import { id, item, result, viewing } from "../support/builders";
+import { id, item, result, sized, viewing } from "../support/builders";
 import {
   behind,
   buildSummary,
@@ -267,7 +267,7 @@ describe("a plan", () => {
 
   test("carried out, brings the request under its bound, and the same plan is not due again", () => {
     const after = carriedOut(state, plan(state), { limits });
-    expect(measureNext(after, "test-model").tokens).toBeLessThan((toRequestLimit(limits) ?? 0) * toPolicy(policy).guard_target_ratio);
+    expect(sized(after).next().tokens).toBeLessThan((toRequestLimit(limits) ?? 0) * toPolicy(policy).guard_target_ratio);
     expect(plan(after)).toMatchObject({ kind: "none" });
     expect(after.view.overlays.map((overlay) => overlay.id)).toContain(id("ovl", 50));
   });

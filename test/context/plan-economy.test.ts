@@ -3,9 +3,9 @@ import type { Rung } from "../../src/context/plan";
 import { buildPlanEconomy } from "../../src/context/plan-economy";
 import { toPolicy } from "../../src/context/policy-choice";
 import { type Proposal, toSummaryCap } from "../../src/context/proposal";
-import { item, viewing } from "../support/builders";
+import { item, plainModel, viewing } from "../support/builders";
 
-const limits = { model: "test-model", window: 16_000, maxOutput: 4_096, prices: { input: 1, cache_write: 1.25, cached: 0.1, output: 5 } };
+const limits = { model: plainModel(), window: 16_000, maxOutput: 4_096, prices: { input: 1, cache_write: 1.25, cached: 0.1, output: 5 } };
 const state = viewing([1, 2, 3, 4].map((position) => item(position, "tool_result", { tokens: 1_000 })));
 const sizes = { fixed: 500, chain: 300, source: 3_000, standing: 0, tail: 1_000, beside: 0, summary: 450, merge: false, offer: 0 };
 const proposal = { sizes, priced: { mode: "transcript", price: 7_000 }, merge: false, warm: true } as const satisfies Partial<Proposal>;

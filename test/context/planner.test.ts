@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { measureNext, toReplyReserve, toRequestLimit } from "../../src/context/budget";
+import { toReplyReserve, toRequestLimit } from "../../src/context/budget";
 import { viewGroups } from "../../src/context/cut";
 import { buildChangeFromRungs } from "../../src/context/epoch-change";
 import { planGuard } from "../../src/context/guard";
@@ -9,10 +9,10 @@ import { toPolicy } from "../../src/context/policy-choice";
 import { evolve } from "../../src/domain/evolve";
 import type { ItemMeta } from "../../src/domain/message";
 import type { SessionState } from "../../src/domain/state";
-import { call, countingIds, id, item, result, viewing } from "../support/builders";
+import { call, countingIds, id, item, plainModel, result, sized, viewing } from "../support/builders";
 
 const policy = toPolicy("oneclaw");
-const limits = { model: "test-model", window: 16_000, maxOutput: 1_024, prices: null };
+const limits = { model: plainModel(), window: 16_000, maxOutput: 1_024, prices: null };
 const plan = (state: SessionState, change = {}) =>
   planCompaction({ state, limits: { ...limits, ...change }, policy, trigger: "threshold", now: 0 });
 
@@ -27,11 +27,11 @@ const anchored = (state: SessionState, input: number, reply_to: number): Session
 
 describe("what the next request weighs", () => {
   test("without a count of the provider all of it is estimated", () => {
-    expect(measureNext(viewing(chat(4, 100)), "test-model")).toMatchObject({ tokens: 400, source: "estimated" });
+    expect(sized(viewing(chat(4, 100))).next()).toMatchObject({ tokens: 400, source: "estimated" });
   });
 
   test("with one, only what came since", () => {
-    expect(measureNext(anchored(viewing(chat(4, 100)), 5_000, 3), "test-model")).toMatchObject({
+    expect(sized(anchored(viewing(chat(4, 100)), 5_000, 3)).next()).toMatchObject({
       tokens: 5_000 + 100,
       source: "mixed",
       error_bound: 25 + 8,
@@ -40,14 +40,14 @@ describe("what the next request weighs", () => {
 
   test("a count of an earlier epoch or of another model does not count", () => {
     const state = anchored(viewing(chat(4, 100)), 5_000, 3);
-    expect(measureNext({ ...state, view: { ...state.view, epoch: 1 } }, "test-model").source).toBe("estimated");
-    expect(measureNext(state, "other-model").source).toBe("estimated");
+    expect(sized({ ...state, view: { ...state.view, epoch: 1 } }).next().source).toBe("estimated");
+    expect(sized(state, plainModel("other-model")).next().source).toBe("estimated");
   });
 
   test("tools that a message brings weigh what they weigh more than the counted ones", () => {
     const state = anchored(viewing(chat(4, 100)), 5_000, 4);
     const offered = { ...state.settings, tools: { body: id("bod", 3), bytes: 1, tokens: 400 } };
-    expect(measureNext({ ...state, settings: offered }, "test-model")).toMatchObject({ tokens: 5_400, source: "mixed" });
+    expect(sized({ ...state, settings: offered }).next()).toMatchObject({ tokens: 5_400, source: "mixed" });
   });
 
   test.each(["oneclaw", "balanced"] as const)("a plan says it in the unit of the context report, whatever starts it (%s)", (name) => {
@@ -56,7 +56,7 @@ describe("what the next request weighs", () => {
     const dryRun = planCompaction({ state: dense, limits, policy: toPolicy(name), trigger: "manual", now: 0 });
 
     if (dryRun.kind !== "compact") throw new Error(dryRun.kind);
-    expect(dryRun.next).toEqual(measureNext(dense, "test-model"));
+    expect(dryRun.next).toEqual(sized(dense).next());
     expect(dryRun.expected.tokens).toBeGreaterThan(0);
     expect(dryRun.expected).toMatchObject({ source: "estimated", error_bound: expect.any(Number) });
     expect(dryRun.expected.error_bound).toBeGreaterThan(dryRun.next.error_bound);
@@ -190,7 +190,7 @@ describe("the guard", () => {
           const planned = guard(state);
           if (planned.kind !== "compact") return;
           const after = apply(state, planned.rungs);
-          expect(measureNext(after, "test-model").tokens).toBeLessThanOrEqual(toRequestLimit(limits) ?? 0);
+          expect(sized(after).next().tokens).toBeLessThanOrEqual(toRequestLimit(limits) ?? 0);
           expect(
             after.view.items.some((entry) => entry.position === state.view.items.findLast((known) => known.kind === "user")?.position),
           ).toBe(true);

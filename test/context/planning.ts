@@ -9,11 +9,16 @@ import { evolve } from "../../src/domain/evolve";
 import type { ItemMeta } from "../../src/domain/message";
 import { fixedTokens, type SessionState } from "../../src/domain/state";
 import { toWeighedView } from "../../src/domain/view";
-import { call, id, item, result, turnId, viewing } from "../support/builders";
+import { call, id, item, plainModel, result, turnId, viewing } from "../support/builders";
 
 export const MODEL = "test-model";
 
-export const toLimits = (window: number | null, maxOutput = 1_024): ModelLimits => ({ model: MODEL, window, maxOutput, prices: null });
+export const toLimits = (window: number | null, maxOutput = 1_024): ModelLimits => ({
+  model: plainModel(MODEL),
+  window,
+  maxOutput,
+  prices: null,
+});
 
 /** Questions and answers of `tokens` each, beginning with a question. */
 export const chat = (count: number, tokens: number, first = 1): ItemMeta[] =>
@@ -69,10 +74,12 @@ export const RUNNING: SessionState["turn"] = {
   id: turnId(1),
   incarnation: "a",
   attempt: 1,
+  stalled_lives: 1,
   started_at: 1,
   phase: "generating",
   open_calls: [],
   tools: null,
+  calls: 1,
   rounds: 1,
 };
 

@@ -96,6 +96,18 @@ describe("oneclaw", () => {
   });
 });
 
+test.each([
+  ["opal", 32_000],
+  ["yeoman", 32_001],
+])("%s starts at its share of the window, whatever frames come around what it counts", (policy, least) => {
+  const holding = (tokens: number) => {
+    const items = [...chat(80, 500), item(81, "user", { tokens: 200, rough: 100 })];
+    const anchor = { epoch: 0, holds_in: 0, model: "test-model", up_to: 79, reply_to: 80, output: 50, fixed: 0, at: 1 };
+    return planUnder(policy, viewing(items, { anchor: { ...anchor, input: tokens - 150 } }), { limits: toLimits(40_000) }).kind;
+  };
+  expect([holding(least - 1), holding(least)]).toEqual(["none", "compact"]);
+});
+
 describe("opal", () => {
   /** A window of 40,000: a quarter is 10,000, and a fifth 8,000. */
   const opal = (state: SessionState, asked = {}) => planUnder("opal", state, { limits: toLimits(40_000), ...asked });

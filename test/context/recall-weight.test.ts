@@ -1,71 +1,34 @@
 /** `memory_query` is offered once something leaves the view, so every planned change includes its tokens. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { measureNext, PADDING, rawViewTokens, toPendingRecallTokens, toRequestLimit } from "../../src/context/budget";
+import { toRequestLimit } from "../../src/context/budget";
 import { toCompactionPrice, tokensAfter, UNKNOWN_PRICES } from "../../src/context/economy";
 import { stateAfter } from "../../src/context/epoch-change";
 import { planGuard } from "../../src/context/guard";
 import { keptPrefix } from "../../src/context/kept-prefix";
 import { toPolicy } from "../../src/context/policy-choice";
 import { propose } from "../../src/context/proposal";
-import { recallTool } from "../../src/context/recall-tool";
+import { RECALL_TOOL } from "../../src/context/recall-tool";
 import { planResults } from "../../src/context/results-rung";
 import { buildResetOp } from "../../src/context/revert-reset";
+import { PADDING } from "../../src/context/sizing";
 import { estimateTokens } from "../../src/context/tokens";
 import type { EpochOp } from "../../src/domain/compaction-events";
-import { fixedTokens, isRecallOffered, RECALL_TOOL_TOKENS, recallToolTokens, type SessionState } from "../../src/domain/state";
-import { id, item, settings, viewing } from "../support/builders";
-import { behind, buildSummary, carriedOut, chat, counted, MODEL, planUnder, rounds, toLimits, withoutRecall } from "./planning";
+import { fixedTokens, isRecallOffered, RECALL_TOOL_TOKENS } from "../../src/domain/state";
+import { id, item, settings, sized, viewing } from "../support/builders";
+import { behind, buildSummary, carriedOut, chat, counted, planUnder, rounds, toLimits, withoutRecall } from "./planning";
 
 const guard = (state: ReturnType<typeof viewing>, window: number) =>
   planGuard({ state, limits: toLimits(window), policy: toPolicy("balanced") });
 
-/** A session whose requests offer it, and a session that an older build opened. */
-const naming = (session: SessionState["session"], state = viewing([])): SessionState => ({
-  ...state,
-  session,
-  settings: { ...state.settings, recall_names_session: true },
-});
-const readSent = (state: SessionState): string => {
-  const { runs: _, ...sent } = recallTool(state);
-  return JSON.stringify(sent);
-};
-
 describe("the definition of memory_query", () => {
-  test("names the session, so that the model knows which session_id is meant", () => {
-    expect(recallTool(naming(id("ses", 7))).parameters.properties).toMatchObject({
-      session_id: { type: "string", description: `this is ${id("ses", 7)}` },
-    });
+  test("says what the model may write as a session_id, for which a placeholder asks", () => {
+    expect(RECALL_TOOL.parameters.properties).toMatchObject({ session_id: { type: "string", description: 'this session: "current"' } });
   });
 
-  test("is for a session that an older build opened what that build sent, byte for byte", () => {
-    const text =
-      "Looks up parts of this conversation that are no longer shown: by words, execution_id or message positions. Use it before you say that you do not know.";
-    const numbers = '"from":{"type":"integer"},"to":{"type":"integer"},"offset":{"type":"integer","description":"characters to skip"}';
-    const properties = `"query":{"type":"string"},"execution_id":{"type":"string"},"session_id":{"type":"string"},${numbers}`;
-    const parameters = `{"type":"object","properties":{${properties}},"additionalProperties":false}`;
-    expect(readSent(viewing([]))).toBe(`{"name":"memory_query","description":"${text}","parameters":${parameters}}`);
-  });
-
-  test("weighs no more than it is counted for, whatever the session's id", () => {
-    const ulid = fc.array(fc.constantFrom(..."0123456789ABCDEFGHJKMNPQRSTVWXYZ"), { minLength: 25, maxLength: 25 });
-    // Alternating letters and digits are the heaviest.
-    const heaviest = naming(`ses_7${"A1".repeat(12)}A` as SessionState["session"]);
-    fc.assert(
-      fc.property(ulid, (rest) => {
-        const state = naming(`ses_0${rest.join("")}` as SessionState["session"]);
-        expect(estimateTokens(readSent(state))).toBeLessThanOrEqual(recallToolTokens(state));
-      }),
-    );
-    for (const state of [viewing([]), heaviest]) expect(estimateTokens(readSent(state))).toBeLessThanOrEqual(recallToolTokens(state));
-  });
-
-  test("with the id weighs wherever it is sent, and is planned for before it is", () => {
-    const cut = behind([buildSummary(1, 1, 10)], chat(4, 100, 11));
-    const [older, named] = [cut, naming(id("ses", 7), cut)].map((state) => fixedTokens(state));
-    expect(named).toBe(recallToolTokens(naming(id("ses", 7))));
-    expect(named).toBeGreaterThan(older ?? 0);
-    expect(toPendingRecallTokens(naming(id("ses", 7)))).toBe(named);
+  test("weighs exactly what it is counted for", () => {
+    const { runs: _, ...sent } = RECALL_TOOL;
+    expect(estimateTokens(JSON.stringify(sent))).toBe(RECALL_TOOL_TOKENS);
   });
 
   test("weighs in the request as soon as something is out of the view or shown as less, and not before", () => {
@@ -83,7 +46,7 @@ describe("what the guard leaves fits with it", () => {
         const state = viewing(tokens.map((weight, index) => item(index + 1, index % 2 === 0 ? "user" : "assistant", { tokens: weight })));
         const plan = guard(state, window);
         if (plan.kind !== "compact") return;
-        const after = measureNext(carriedOut(state, plan, { limits: toLimits(window) }), MODEL);
+        const after = sized(carriedOut(state, plan, { limits: toLimits(window) })).next();
         expect(after.tokens).toBeLessThanOrEqual(toRequestLimit(toLimits(window)) ?? 0);
       }),
     );
@@ -134,34 +97,33 @@ describe("a plan counts it once: with the first change", () => {
 
 describe("the provider's cache", () => {
   const drop: EpochOp = { op: "drop", overlay: id("ovl", 9), from: 3, to: 4, replaces: [], items: 2 };
-  const kept = (state: typeof first) => keptPrefix(state, stateAfter(state, [drop], "guard"), MODEL);
+  const kept = (state: typeof first) => keptPrefix(sized(state), stateAfter(state, [drop], "guard"));
   const first = viewing(chat(10, 100), { settings: settings({ policy: "balanced" }) });
 
   test("holds nothing of a request that is the first to offer it, or the first not to: tools stand at its head", () => {
     const back = stateAfter(stateAfter(first, [drop], "guard"), [], "guard");
     const revert: EpochOp = { op: "revert", compaction: id("cmp", 1), to: 10, overlays: [], items: first.view.items, reduced: [] };
     expect(kept(first)).toBe(0);
-    expect(keptPrefix(back, stateAfter(back, [revert], "manual"), MODEL)).toBe(0);
+    expect(keptPrefix(sized(back), stateAfter(back, [revert], "manual"))).toBe(0);
   });
 
   test("holds the head of one that offered it before", () => {
     const trimmed = stateAfter(first, [drop], "guard");
     const next: EpochOp = { ...drop, overlay: id("ovl", 10), from: 7, to: 8 };
-    expect(keptPrefix(trimmed, stateAfter(trimmed, [next], "guard"), MODEL)).toBe(RECALL_TOOL_TOKENS);
+    expect(keptPrefix(sized(trimmed), stateAfter(trimmed, [next], "guard"))).toBe(RECALL_TOOL_TOKENS);
   });
 });
 
 describe("a reset that brings everything back", () => {
-  test.each([[false], [true]])("has the room that memory_query leaves; the session is named in it: %s", (isNamed) => {
+  test("has the room that memory_query leaves", () => {
     const items = chat(10, 100);
-    const cut = behind([buildSummary(1, 1, 8, 300)], items.slice(8));
-    const state = isNamed ? naming(id("ses", 7), cut) : cut;
+    const state = behind([buildSummary(1, 1, 8, 300)], items.slice(8));
     // The guard's target leaves 1,000 raw tokens, which the messages fill.
     const limits = toLimits(Math.ceil((1_000 * PADDING) / 0.75 / (15 / 16)) + 1);
     const reset = () =>
       buildResetOp({ state, limits, policy: toPolicy("balanced"), history: items.toReversed(), newOverlay: () => id("ovl", 9) });
     expect(reset()).toMatchObject({ overlays: [], items: { length: 8 } });
     const after = stateAfter(state, [reset()], "manual");
-    expect([isRecallOffered(after), rawViewTokens(after)]).toEqual([false, 1_000]);
+    expect([isRecallOffered(after), sized(after).raw]).toEqual([false, 1_000]);
   });
 });

@@ -3,10 +3,10 @@ import { describe, expect, test } from "vitest";
 import { planGuard } from "../../src/context/guard";
 import { MAX_REQUEST_BYTES } from "../../src/context/model-quirks";
 import { toPolicy } from "../../src/context/policy-choice";
-import { contentBytes, itemBytes, MAX_CONTENT_BYTES, toMaxWeight, weighText } from "../../src/context/request-bytes";
+import { MAX_CONTENT_BYTES, toMaxWeight, weighText } from "../../src/context/request-bytes";
 import { MESSAGE_OVERHEAD_TOKENS } from "../../src/context/tokens";
 import { utf8Bytes } from "../../src/lib/text-bytes";
-import { call, item, result, turnId, viewing } from "../support/builders";
+import { call, item, result, sized, turnId, viewing } from "../support/builders";
 import { carriedOut, toLimits } from "./planning";
 
 const large = (count: number, bytes: number) =>
@@ -16,7 +16,7 @@ const guard = (state: ReturnType<typeof large>, window: number | null) =>
 
 /** Content that, with its frames, reaches the bound exactly. */
 const exactly = (count: number) => {
-  const frame = contentBytes(large(1, 0));
+  const frame = sized(large(1, 0)).bytes();
   return large(count, MAX_CONTENT_BYTES / count - frame);
 };
 
@@ -25,20 +25,20 @@ test.each([null, 100_000_000])("in a window of %s the oldest messages leave what
   const plan = guard(state, window);
   const after = carriedOut(state, plan, { limits: toLimits(window) });
   expect(plan).toMatchObject({ kind: "compact", trigger: "guard", rungs: [{ rung: "drop", from: 1 }] });
-  expect(contentBytes(after)).toBeLessThanOrEqual(MAX_CONTENT_BYTES);
-  expect(contentBytes(after)).toBeGreaterThan(MAX_CONTENT_BYTES / 2);
+  expect(sized(after).bytes()).toBeLessThanOrEqual(MAX_CONTENT_BYTES);
+  expect(sized(after).bytes()).toBeGreaterThan(MAX_CONTENT_BYTES / 2);
   expect(after.view.items.at(-1)).toMatchObject({ position: 501, kind: "user" });
 });
 
 test("exactly as much as may be is sent as it is", () => {
   const state = exactly(70);
-  expect(contentBytes(state)).toBe(MAX_CONTENT_BYTES);
+  expect(sized(state).bytes()).toBe(MAX_CONTENT_BYTES);
   expect(guard(state, null)).toMatchObject({ kind: "none", reason: "unknown_window" });
 });
 
 test("so many short messages that their frames are most of a request are as large as their frames", () => {
   const state = large(100_000, 30);
-  expect(contentBytes(state)).toBeGreaterThan(MAX_REQUEST_BYTES);
+  expect(sized(state).bytes()).toBeGreaterThan(MAX_REQUEST_BYTES);
   expect(guard(state, null)).toMatchObject({ kind: "compact", rungs: [{ rung: "drop" }] });
 });
 
@@ -47,17 +47,17 @@ test("results of the newest group that are too large together are shown by their
   const calls = Array.from({ length: 400 }, (_, n) => call(2 + n, n, { turn, bytes: 100 }));
   const results = calls.map((_, n) => result(402 + n, n, { turn, bytes: 30_000, tokens: 8_000 }));
   const state = viewing([item(1, "user", { turn }), ...calls, ...results]);
-  expect(contentBytes(state)).toBeGreaterThan(MAX_CONTENT_BYTES);
+  expect(sized(state).bytes()).toBeGreaterThan(MAX_CONTENT_BYTES);
 
   const plan = guard(state, null);
 
   expect(plan).toMatchObject({ kind: "compact", rungs: [{ rung: "shorten" }] });
-  expect(contentBytes(carriedOut(state, plan, { limits: toLimits(null) }))).toBeLessThanOrEqual(MAX_CONTENT_BYTES);
+  expect(sized(carriedOut(state, plan, { limits: toLimits(null) })).bytes()).toBeLessThanOrEqual(MAX_CONTENT_BYTES);
 });
 
 describe("what must stay and is larger by itself", () => {
   const state = large(1, MAX_CONTENT_BYTES + 4);
-  const bytes = { floor: contentBytes(state), limit: MAX_CONTENT_BYTES };
+  const bytes = { floor: sized(state).bytes(), limit: MAX_CONTENT_BYTES };
 
   test("is refused, and the report names its bytes, the most that may be, and what weighs most", () => {
     const plan = guard(state, null);
@@ -77,7 +77,7 @@ describe("what must stay and is larger by itself", () => {
   test("is measured by what stays, not by what leaves as well", () => {
     const older = item(1, "user", { bytes: 3_000_000 });
     const state = viewing([older, item(2, "assistant"), item(3, "user", { bytes: MAX_CONTENT_BYTES })]);
-    const staying = contentBytes(state) - itemBytes(state, older);
+    const staying = sized(state).bytes() - sized(state).itemBytes(older);
     const plan = guard(state, null);
     if (plan.kind !== "cannot_fit") throw new Error(plan.kind);
     expect(plan.fit.bytes?.floor).toBeLessThanOrEqual(staying);

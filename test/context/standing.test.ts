@@ -1,13 +1,12 @@
 /** System messages before the cut that a policy keeps verbatim: they stay, no summary reads them, and they do not count as removed. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { rawViewTokens } from "../../src/context/budget";
 import { toPolicy, toPolicyText } from "../../src/context/policy-choice";
 import { FIRST_SUMMARY_SHARE, propose } from "../../src/context/proposal";
 import type { ItemMeta } from "../../src/domain/message";
 import type { SessionState } from "../../src/domain/state";
 import { appendToView, toWeighedView } from "../../src/domain/view";
-import { item, viewing } from "../support/builders";
+import { item, sized, viewing } from "../support/builders";
 import { carriedOut, chat, findSummarizeRung, planUnder, toLimits, withoutRecall } from "./planning";
 
 const WINDOW = 8_000;
@@ -39,7 +38,7 @@ describe("what is planned", () => {
     expect(rung.tokens).toBe(rung.items * 200);
     expect(rung.expected).toBe(Math.ceil(rung.items * 200 * FIRST_SUMMARY_SHARE));
     const after = carriedOut(state, plan, { limits: toLimits(WINDOW), tokens: rung.expected });
-    expect(rawViewTokens(state) - rawViewTokens(after)).toBe(rung.gain);
+    expect(sized(state).raw - sized(after).raw).toBe(rung.gain);
   });
 
   test("counts none in the tail twice", () => {

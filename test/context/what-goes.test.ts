@@ -8,9 +8,9 @@ import type { CompactionTrigger, Overlay } from "../../src/domain/compaction-eve
 import type { ItemMeta } from "../../src/domain/message";
 import type { OpenTurn, SessionState } from "../../src/domain/state";
 import { toWeighedView } from "../../src/domain/view";
-import { id, item, turnId, viewing } from "../support/builders";
+import { id, item, plainModel, turnId, viewing } from "../support/builders";
 
-const limits = { model: "test-model", window: 8_000, maxOutput: 1_024, prices: null };
+const limits = { model: plainModel(), window: 8_000, maxOutput: 1_024, prices: null };
 const policy = resolvePolicy({ preset: "balanced", summary: { chain_ratio: 0.5 } });
 const input = (state: SessionState, trigger: CompactionTrigger = "manual") => ({ state, limits, policy, trigger, now: 0 });
 
@@ -90,10 +90,12 @@ test("the question that is being answered stays when no summary can be had", () 
     id: turnId(1),
     incarnation: "a",
     attempt: 1,
+    stalled_lives: 1,
     started_at: 0,
     phase: "generating",
     open_calls: [],
     tools: null,
+    calls: 3,
     rounds: 3,
   };
   const rounds = Array.from({ length: 10 }, (_, index) => item(6 + index, "assistant", { tokens: 700 }));

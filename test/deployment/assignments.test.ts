@@ -40,6 +40,24 @@ describe("a tenant", () => {
     expect(kept.get(TENANT)).toMatchObject({ plan: "starter", limits });
   });
 
+  it("has budgets of its own without a plan, and beside a plan's: one of its own replaces the plan's of that name", async () => {
+    const budget = (name: string, amount: number) => ({ name, of: "tenant", period: "day", unit: "usd", amount, purposes: "all" }) as const;
+    const { deployment, kept, assign } = givenDeployment();
+    await deploymentCalls.putPlan(deployment, ACT, { ...files(10), budgets: [budget("daily", 1), budget("other", 9)] });
+
+    const own = await assign(TENANT, { budgets: [budget("daily", 5)] });
+    expect(own).toMatchObject({ ok: true, value: { plan: null, budgets: [budget("daily", 5)], effective_budgets: [budget("daily", 5)] } });
+    expect(kept.get(TENANT)?.budgets).toEqual([budget("daily", 5)]);
+
+    await assign(TENANT, { plan: "starter" });
+    expect(kept.get(TENANT)?.budgets).toEqual([budget("other", 9), budget("daily", 5)]);
+    const { revision = 0 } = kept.get(TENANT) ?? {};
+    await assign(TENANT, { budgets: [budget("daily", 5)] });
+    expect(kept.get(TENANT)?.revision).toBe(revision);
+    await assign(TENANT, { budgets: null });
+    expect(kept.get(TENANT)?.budgets).toEqual([budget("daily", 1), budget("other", 9)]);
+  });
+
   it("is told a change of its plan by the alarm", async () => {
     const { deployment, kept, world, alarms, assign } = givenDeployment();
     await deploymentCalls.putPlan(deployment, ACT, files(10));

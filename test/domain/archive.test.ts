@@ -88,7 +88,10 @@ describe("an archived session", () => {
     ["the removal of old results", { type: "ExpireResults", at: 100, items: [{ item: itemId(1), position: 1, tokens: 3 }] }],
     [
       "a redaction",
-      { type: "RedactMessage", at: 100, item: itemId(1), position: 1, tokens: 3, quotes: [], texts: [], isTitleMadeFrom: false },
+      {
+        ...{ type: "RedactMessage", at: 100, items: [{ item: itemId(1), position: 1, tokens: 3, isRedacted: false }] },
+        ...{ quotes: [], texts: [], isTitleMadeFrom: false },
+      },
     ],
     ["an answer about a summary", { type: "RecordAnswer", at: 100, call: { ...call, purpose: "comparison" } }],
   ])("stays archived under %s", (_, command) => {

@@ -95,10 +95,12 @@ describe("a summary is committed", () => {
       id: id("trn", 1),
       incarnation: "a",
       attempt: 1,
+      stalled_lives: 1,
       started_at: 1,
       phase: "generating",
       open_calls: [],
       tools: null,
+      calls: 0,
       rounds: 0,
     } as const;
     expect(play([record(1)], { ...state, turn })).toMatchObject({ rejected: "stale" });

@@ -202,6 +202,16 @@ describe("imported while a turn runs", () => {
     expect(state.view.items.map((item) => item.id)).toEqual([itemId(1), itemId(11), itemId(2), itemId(3), itemId(10)]);
   });
 
+  test("an interruption goes behind a reply that interrupts, and behind its results", () => {
+    const interrupt = { onBusy: "interrupt" } as const;
+    const first = { ...reply(2, "a", "b"), ...interrupt };
+    for (const second of [result(11, "b", interrupt), result(11, "b")]) {
+      const { state, rejected } = play([ask(1), first, result(10, "a"), second, submit(12, interrupt), start], given());
+      expect(rejected).toBeNull();
+      expect(state.view.items.map((item) => item.id)).toEqual([1, 2, 3, 4, 10, 11, 12].map(itemId));
+    }
+  });
+
   test("a cancelled reply takes along the results that wait for its calls", () => {
     const queued = play([ask(1), reply(2, "a", "b"), result(10, "b"), result(11, "a"), submit(12, {})], given()).state;
     const { state, events } = play([{ type: "CancelQueued", at: 20, message: itemId(2) }], queued);

@@ -40,7 +40,7 @@ describe("a turn that is cut short in the middle of a call", () => {
     type: "RecoverTurn",
     at: 9,
     incarnation: "life-2",
-    attemptLimit: 2,
+    stallLimit: 2,
     partial: null,
     call: call("crashed"),
     ...change,

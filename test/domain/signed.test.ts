@@ -1,11 +1,10 @@
 /** How long signed thinking stays in the view, and how its tokens are counted. */
 import { describe, expect, test } from "vitest";
-import { itemTokens, measureNext } from "../../src/context/budget";
 import type { Event } from "../../src/domain/events";
 import type { ItemMeta } from "../../src/domain/message";
 import type { CallUsage } from "../../src/domain/model-call";
 import type { SessionState } from "../../src/domain/state";
-import { call, given, item, RECEIPT, result, turnId } from "../support/builders";
+import { call, given, item, plainModel, RECEIPT, result, sized, turnId } from "../support/builders";
 
 const TURN = turnId(1);
 const SIGNED = { model: "opus", tokens: 500 } as const;
@@ -54,7 +53,7 @@ const epochChanged: Event = {
   receipt: RECEIPT,
 };
 
-const sumItemTokens = (state: SessionState): number => state.view.items.reduce((sum, each) => sum + itemTokens(state, each), 0);
+const sumItemTokens = (state: SessionState): number => state.view.items.reduce((sum, each) => sum + sized(state).item(each), 0);
 
 describe("a change of the view", () => {
   test("drops signed thinking of the turns that are over, and its weight with it", () => {
@@ -69,17 +68,17 @@ describe("a change of the view", () => {
     const after = given(started(), called(USAGE), replied(), toolCalled, answered, epochChanged);
     expect(after.view.signed_from).toBe(1);
     expect(after.view.tokens).toBe(sumItemTokens(after));
-    expect(itemTokens(after, { position: 2, tokens: 10, signed: SIGNED })).toBe(10 + SIGNED.tokens);
+    expect(sized(after).item({ position: 2, tokens: 10, signed: SIGNED })).toBe(10 + SIGNED.tokens);
   });
 
   test("holds for what comes after it again", () => {
     const after = given(started(), called(USAGE), completed, epochChanged, replied());
-    expect(itemTokens(after, { position: 9, tokens: 10, signed: SIGNED })).toBe(10 + SIGNED.tokens);
+    expect(sized(after).item({ position: 9, tokens: 10, signed: SIGNED })).toBe(10 + SIGNED.tokens);
   });
 });
 
 describe("a reply's thinking", () => {
-  const reported = (...events: Event[]): number => measureNext(given(started(), called(USAGE), ...events), "opus").tokens;
+  const reported = (...events: Event[]): number => sized(given(started(), called(USAGE), ...events), plainModel("opus")).next().tokens;
 
   test("is counted with the reply as the provider counted it if it goes back", () => {
     expect(reported(replied())).toBe(100 + 90);

@@ -42,10 +42,12 @@ const inTurn = (state: SessionState): SessionState => ({
     id: turnId(1),
     incarnation: "a",
     attempt: 1,
+    stalled_lives: 1,
     started_at: 0,
     phase: "generating",
     open_calls: [],
     tools: null,
+    calls: 0,
     rounds: 0,
   },
 });

@@ -94,11 +94,11 @@ const answers = (ns: readonly number[], incarnation = LIFE): Command => ({
   approvals: ns.map((n) => ({ execution: exe(Math.abs(n)), denied: n < 0 ? draft(500 - n) : null })),
 });
 
-const recovers = (lost: readonly number[] = [], attemptLimit = 3): Command => ({
+const recovers = (lost: readonly number[] = [], stallLimit = 3): Command => ({
   type: "RecoverTurn",
   at: 100,
   incarnation: NEXT,
-  attemptLimit,
+  stallLimit,
   partial: null,
   call: null,
   lost: lost.map((n) => ranAs(n, "unknown_outcome")),
@@ -336,8 +336,9 @@ describe("a turn whose object died while tools ran", () => {
     expect(state.turn).toMatchObject({ phase: "awaiting_tools", open_calls: [{}, { approval: "pending" }] });
   });
 
-  test("its attempts are bounded: the last one ends with what is known", () => {
-    const { state, events } = having(["s", "s"], starts(1), recovers([1], 1));
+  test("its lives without progress are bounded: the last one ends with what is known", () => {
+    const last = { ...recovers([1], 1), incarnation: "life-3" } as Command;
+    const { state, events } = having(["s", "s"], recovers(), starts(1, NEXT), last);
     expect(results(events)).toEqual([["call_1", "unknown_outcome", 4]]);
     expect(state.last_turn).toMatchObject({ status: "failed", failure: { kind: "crashed" } });
   });

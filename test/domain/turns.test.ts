@@ -2,8 +2,10 @@ import { describe, expect, test } from "vitest";
 import type { Command } from "../../src/domain/commands";
 import { decide } from "../../src/domain/decide";
 import type { Event } from "../../src/domain/events";
+import { evolve } from "../../src/domain/evolve";
 import type { FinishReason } from "../../src/domain/model-call";
-import { draft, given, id, itemId, play, turnId } from "../support/builders";
+import type { ToolFailure } from "../../src/domain/tool-run";
+import { draft, given, id, item, itemId, play, turnId } from "../support/builders";
 
 const INC = "life-1";
 
@@ -125,6 +127,31 @@ describe("a message enters the conversation", () => {
     expect(next.queue.map((entry) => entry.item.id)).toEqual([itemId(2)]);
   });
 
+  test.each([2, 3])("%s interruptions are answered in their order, before what waits, whatever comes between them", (count) => {
+    const ids = Array.from({ length: count }, (_, n) => 3 + 2 * n);
+    const commands = ids.flatMap((n) => [submit(n, { onBusy: "interrupt", queueLimit: 9 }), submit(n + 1, { queueLimit: 9 })]);
+    const { state } = play([submit(1), submit(2), ...commands], given());
+    const plain = [2, ...ids.map((n) => n + 1)];
+    expect(state.queue.map((entry) => entry.item.id)).toEqual([...ids, ...plain].map(itemId));
+  });
+
+  test("an interruption goes behind the earlier one once that is being answered", () => {
+    const next: Command = { type: "StartTurn", at: 60, incarnation: INC };
+    const interrupt = (n: number) => submit(n, { onBusy: "interrupt" });
+    const { state } = play([submit(1), interrupt(2), next, interrupt(3), next], given());
+    expect(state.view.items.map((entry) => entry.id)).toEqual([itemId(1), itemId(2), itemId(3)]);
+  });
+
+  test("a log of an older build is read as that build did: its newest interruption waits first", () => {
+    const queued = (n: number): Event => {
+      const message = { item: draft(n), turn: turnId(n), rest: [], tools: null };
+      return { type: "MessageQueued", message, front: true };
+    };
+    const { state: running } = play([submit(1)], given());
+    const state = [queued(2), queued(3)].reduce((before, event) => evolve(before, { ...event, seq: before.seq + 1, at: 60 }), running);
+    expect(state.queue.map((entry) => entry.item.id)).toEqual([itemId(3), itemId(2)]);
+  });
+
   test("run false appends without a turn, and waits its turn when one runs", () => {
     const append = (n: number): Command => submit(n, { message: { item: draft(n), turn: null, rest: [], tools: null } });
     const { state } = play([append(1), submit(2), append(3), reply(2), { type: "StartTurn", at: 60, incarnation: INC }], given());
@@ -244,7 +271,7 @@ describe("a result of a run that is over decides to nothing", () => {
 
   test("from an earlier incarnation", () => {
     const rerun = play(
-      [submit(1), { type: "RecoverTurn", at: 9, incarnation: "life-2", attemptLimit: 3, partial: null, call: null }],
+      [submit(1), { type: "RecoverTurn", at: 9, incarnation: "life-2", stallLimit: 3, partial: null, call: null }],
       given(),
     ).state;
     expect(decide(reply(1), rerun)).toEqual({ ok: false, error: { code: "stale", reason: "other_incarnation" } });
@@ -261,7 +288,7 @@ describe("a turn whose object died", () => {
     type: "RecoverTurn",
     at: 9,
     incarnation: life,
-    attemptLimit: 2,
+    stallLimit: 2,
     partial: null,
     call: null,
     ...change,
@@ -271,6 +298,51 @@ describe("a turn whose object died", () => {
     const again = play([submit(1), recover("life-2")], given());
     expect(again.events.at(-1)).toMatchObject({ type: "TurnStarted", turn: turnId(1), attempt: 2, incarnation: "life-2" });
     expect(play([recover("life-3")], again.state).events).toMatchObject([{ type: "TurnFailed", failure: { kind: "crashed" } }]);
+  });
+
+  /** The turn in its nth life, before that has done anything. */
+  const inLife = (n: number) =>
+    play([submit(1), ...Array.from({ length: n - 1 }, (_, index) => recover(`life-${index + 2}`, { stallLimit: 9 }))], given()).state;
+  const call = { type: "ModelCallFinished", ...modelCall(1) } as const;
+  const tool = { execution: id("exe", 1), call_id: "call_1", name: "look_up", is_error: true };
+  const result = (failure: ToolFailure | null): Event => ({
+    type: "ToolResultRecorded",
+    turn: turnId(1),
+    item: item(2, "tool_result", { turn: turnId(1), tool }),
+    incarnation: "life-3",
+    ran: { ms: 1, exit_code: null, failure, artifacts: [] },
+  });
+
+  test.each<[string, Event, number]>([
+    ["a model call that finished", call, 0],
+    ["a model call with calls of tools", { ...call, outcome: "tool_calls" }, 0],
+    ["a reply that reached its limit", { ...call, outcome: "length" }, 0],
+    ["a summary that the turn waited for", { ...call, purpose: "compaction" }, 0],
+    ["a tool's result", result(null), 0],
+    ["a tool's failure", result("timeout"), 0],
+    ["the end of a call that the life before began, which is unknown", result("unknown_outcome"), 3],
+    ["a model call that crashed", { ...call, outcome: "crashed" }, 3],
+    ["a model call that failed", { ...call, outcome: "unavailable" }, 3],
+    ["a title", { ...call, purpose: "title" }, 3],
+    ["a question about summaries", { ...call, purpose: "comparison" }, 3],
+    ["a tool that begins", { type: "ToolStarted", turn: turnId(1), execution: tool.execution, incarnation: "life-3" }, 3],
+  ])("was brought further, or not, by %s", (_, event, stalled) => {
+    expect(evolve(inLife(3), { ...event, seq: 99, at: 9 }).turn?.stalled_lives).toBe(stalled);
+  });
+
+  test("runs again however often it died, as long as each life brings it further", () => {
+    let { state } = play([submit(1)], given());
+    const DEATHS = 40;
+    for (let n = 2; n < DEATHS; n++) {
+      const round = reply(1, { ...asks(1, [n]), incarnation: `life-${n - 1}` } as object);
+      const results = { ...answer([n]), incarnation: `life-${n - 1}` } as Command;
+      ({ state } = play([round, results, recover(`life-${n}`, { stallLimit: 3 })], state));
+      expect(state.turn).toMatchObject({ attempt: n, stalled_lives: 1, rounds: n - 1 });
+    }
+
+    const stalls = [1, 2, 3].map((n) => recover(`life-${DEATHS + n}`, { stallLimit: 3 }));
+    expect(play(stalls.slice(0, 2), state).state.turn).toMatchObject({ attempt: DEATHS + 1, stalled_lives: 3 });
+    expect(play(stalls, state).state.last_turn).toMatchObject({ status: "failed", failure: { kind: "crashed" } });
   });
 
   test("is interrupted when it had said something, and that is kept", () => {

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { RespondApi } from "../../src/app/respond-api";
 import type { SessionApi, StreamInput, SubmitInput, ToolResultInput } from "../../src/app/session-api";
 import { describeFailure } from "../../src/app/turn/describe-failure";
+import { BODY_LIMIT } from "../../src/http/body";
 import { err, ok } from "../../src/lib/result";
 import { accepted, makeId, SESSION, toStream, turn, world } from "./support";
 
@@ -17,7 +18,7 @@ const starters = [
   ["retry", {}],
 ] as const;
 
-function accepting(changes: Partial<SessionApi> = {}, outcome = accepted()): Partial<SessionApi & RespondApi> {
+function accepting(changes: Partial<SessionApi & RespondApi> = {}, outcome = accepted()): Partial<SessionApi & RespondApi> {
   const yes = async () => ok(outcome);
   return { submit: yes, toolResults: yes, respond: yes, retry: yes, waitForTurn: async () => ok(turn()), ...changes };
 }
@@ -234,6 +235,25 @@ describe("the calls to the session", () => {
 
     expect(seen).toEqual([{ execution_id, call_id: null, output: recorded, is_error: false }]);
   });
+
+  it.each(["tool_results", "respond"])(
+    "of a tool's result that is longer than a message may be, which is cut when it is recorded: %s",
+    async (path) => {
+      const seen: (readonly ToolResultInput[])[] = [];
+      const take = async (_caller: unknown, { results }: { readonly results: readonly ToolResultInput[] }) => {
+        seen.push(results);
+        return ok(accepted());
+      };
+      const session = accepting({ toolResults: take, respond: take });
+      const output = "x".repeat(2 * BODY_LIMIT);
+
+      const response = await world({ session }).call("POST", `${base}/${path}`, {
+        body: { results: [{ execution_id: makeId("exe"), output }] },
+      });
+
+      expect([response.status, seen]).toMatchObject([200, [[{ output }]]]);
+    },
+  );
 });
 
 describe("the live stream", () => {

@@ -2,10 +2,10 @@
 import { describe, expect, it } from "vitest";
 import type { TenantApi } from "../../src/app/tenant-api";
 import { ok } from "../../src/lib/result";
-import { ADMIN_KEY, listRoutes, readProblem, TENANT, type WorldInput, world } from "./support";
+import { ADMIN_KEY, listRoutes, readProblem, SETTINGS, TENANT, type WorldInput, world } from "./support";
 
 const APP = "https://app.example.com";
-const allow = (...origins: string[]): WorldInput => ({ deps: { allowedOrigins: async () => origins } });
+const allow = (...origins: string[]): WorldInput => ({ deps: { knownSettings: async () => ({ ...SETTINGS, allowed_origins: origins }) } });
 
 describe("a request with an Origin", () => {
   it("that the tenant allows is answered, and its page may read the answer and its headers", async () => {
@@ -54,12 +54,12 @@ describe("a request with an Origin", () => {
 
   it("asks for the origins of the key's tenant", async () => {
     const asked: string[] = [];
-    const allowedOrigins = async (tenant: string) => {
+    const knownSettings = async (tenant: string) => {
       asked.push(tenant);
-      return [APP];
+      return { ...SETTINGS, allowed_origins: [APP] };
     };
 
-    await world({ deps: { allowedOrigins } }).call("GET", "/v1/tenant", { headers: { origin: APP } });
+    await world({ deps: { knownSettings } }).call("GET", "/v1/tenant", { headers: { origin: APP } });
 
     expect(asked).toEqual([TENANT]);
   });
@@ -82,8 +82,8 @@ describe("a request with an Origin", () => {
   });
 
   it("is not answered when the allowed origins cannot be read", async () => {
-    const allowedOrigins = () => Promise.reject(Object.assign(new Error("away"), { retryable: true }));
-    const { call, asked } = world({ deps: { allowedOrigins } });
+    const knownSettings = () => Promise.reject(Object.assign(new Error("away"), { retryable: true }));
+    const { call, asked } = world({ deps: { knownSettings } });
 
     expect((await call("GET", "/v1/tenant", { headers: { origin: APP } })).status).toBe(503);
     expect(asked).toEqual({ tenants: [], sessions: [] });
@@ -98,7 +98,7 @@ describe("a request with an Origin", () => {
 });
 
 it("a request without an Origin is not asked for one, and is told apart by caches", async () => {
-  const { call } = world({ deps: { allowedOrigins: () => Promise.reject(new Error("not needed")) } });
+  const { call } = world({ deps: { knownSettings: () => Promise.reject(new Error("not needed")) } });
 
   const response = await call("GET", "/v1/tenant");
 

@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from "vitest";
 import { SCOPES } from "../../src/domain/scopes";
-import { BODY_LIMIT } from "../../src/http/body";
+import { LONG_BODY_LIMIT } from "../../src/http/body";
 import { ADMIN_KEY, type CallOptions, fillPath, KEY, makeId, plainWorld, principal, sampleBody, type WorldInput, world } from "./support";
 
 interface Operation {
@@ -47,7 +47,7 @@ const CAUSES: Readonly<Record<string, Cause>> = {
   401: { isFor: () => true, options: { key: "lh_test_unknown" } },
   403: { isFor: (route) => listScopes(route).length > 0, options: {}, powerless: true },
   404: { isFor: ({ path }) => path.startsWith("/v1/sessions/:session_id"), options: {} },
-  413: { isFor: takesJson, options: { body: JSON.stringify({ text: "x".repeat(BODY_LIMIT) }) } },
+  413: { isFor: takesJson, options: { headers: { "content-length": String(LONG_BODY_LIMIT + 1) } } },
   415: { isFor: takesJson, options: { headers: { "content-type": "text/plain" }, body: "{}" } },
 };
 

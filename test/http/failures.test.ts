@@ -176,6 +176,106 @@ describe("an object out of reach", () => {
   });
 });
 
+describe("a session whose disk is full when its call commits", () => {
+  const full = new Error("database or disk is full: SQLITE_FULL");
+
+  /** Fails where the call would write, as its object does. */
+  const onFullDisk = <T>(answer: Awaited<ReturnType<SessionApi["describe"]>> | T) => {
+    const asked: (true | undefined)[] = [];
+    const call = async ({ isFull }: { readonly isFull?: true }) => {
+      asked.push(isFull);
+      if (!isFull) throw full;
+      return answer as never;
+    };
+    return { asked, call };
+  };
+
+  it("is asked once more, without writing: a read is answered, and a change is 507", async () => {
+    const [read, write] = [onFullDisk(ok(description())), onFullDisk(err({ code: "storage_full" }))];
+    const { call, log } = world({ session: { describe: read.call, submit: write.call } });
+
+    expect((await call("GET", base)).status).toBe(200);
+    const refused = await call("POST", `${base}/messages`, { body: { content: "x" } });
+
+    expect([refused.status, (await readProblem(refused)).type]).toEqual([507, "urn:longhand:problem:storage_full"]);
+    expect([read.asked, write.asked]).toEqual([
+      [undefined, true],
+      [undefined, true],
+    ]);
+    expect(log.map(({ event }) => event).filter((event) => event === "http.disk_full")).toHaveLength(2);
+  });
+
+  it("is 507, or 503 for a read, when the second call finds no room either", async () => {
+    const reject = () => Promise.reject(full);
+    const { call } = world({ session: { describe: reject, submit: reject } });
+
+    expect((await call("GET", base)).status).toBe(503);
+    expect((await call("POST", `${base}/messages`, { body: { content: "x" } })).status).toBe(507);
+  });
+
+  it.each([
+    ["GET", "", 200, 2],
+    ["POST", "/archive", 500, 1],
+  ] as const)("is read once more when the runtime hides the reason, and not changed again: %s", async (method, path, status, calls) => {
+    let asked = 0;
+    const work = async ({ isFull }: { readonly isFull?: true }) => {
+      asked += 1;
+      if (!isFull) throw new Error("internal error; reference = abc");
+      return ok(description());
+    };
+    const { call } = world({ session: { describe: work, archive: work } });
+
+    expect([(await call(method, `${base}${path}`)).status, asked]).toEqual([status, calls]);
+  });
+});
+
+describe("a change whose error says why it failed", () => {
+  const hidden = () => Promise.reject(new Error("internal error; reference = abc"));
+
+  it.each([
+    [{ overloaded: true }, "overloaded"],
+    [{ overloaded: true, retryable: true }, "overloaded"],
+    [{ retryable: true }, "unavailable"],
+  ])("is passed on at once: no read follows to find out about the disk: %o", async (marks, code) => {
+    const read = failing([], ok({ data: [], has_more: false }));
+    const change = failing([new Marked(marks)], ok(accepted()));
+    const { call, asked } = world({ session: { events: read.call, submit: change.call } });
+
+    const response = await call("POST", `${base}/messages`, { body: { content: "x" } });
+
+    expect([response.status, (await readProblem(response)).type]).toEqual([503, `urn:longhand:problem:${code}`]);
+    expect([asked.sessions.length, change.count(), read.count()]).toEqual([1, 1, 0]);
+  });
+
+  it("is followed by a read where its error says nothing, and is 507 where that read finds no room", async () => {
+    const change = async ({ isFull }: { readonly isFull?: true }) => (isFull ? err({ code: "storage_full" as const }) : hidden());
+    const { call, asked } = world({ session: { events: hidden, submit: change } });
+
+    expect((await call("POST", `${base}/messages`, { body: { content: "x" } })).status).toBe(507);
+    expect(asked.sessions).toHaveLength(3);
+  });
+});
+
+describe("a list while D1 cannot answer", () => {
+  it.each([
+    ["D1_ERROR: no such table: sessions: SQLITE_ERROR", "not_migrated"],
+    ["D1_ERROR: database or disk is full: SQLITE_FULL", "full"],
+    ["D1_ERROR: database disk image is malformed: SQLITE_CORRUPT", "corrupt"],
+    ["D1_ERROR: secret content", "other"],
+  ])("is 503, and the log line names the cause, without the database's words: %s", async (message, cause) => {
+    const { call, log } = world({
+      deps: { sessionList: { listSessions: () => Promise.reject(new Error(message)), isListed: async () => false } },
+    });
+
+    const response = await call("GET", "/v1/sessions");
+
+    expect([response.status, (await readProblem(response)).type]).toEqual([503, "urn:longhand:problem:read_model_unavailable"]);
+    const [line] = log.filter(({ event }) => event === "http.read_model_unavailable");
+    expect(line).toMatchObject({ fields: { cause } });
+    expect(JSON.stringify(line)).not.toContain("secret");
+  });
+});
+
 describe("a defect", () => {
   it("is 500 with the request's id, and its text is neither returned nor logged", async () => {
     const { call, log } = world({ session: { describe: () => Promise.reject(new TypeError("secret content")) } });
@@ -198,6 +298,12 @@ describe("a turn that failed says what is left to do", () => {
     ["timeout", "Retry the turn."],
   ] as const)("%s", (kind, said) => {
     expect(describeFailure({ kind, status: null }).remedy).toContain(said);
+  });
+
+  it.each(["overflow", "cannot_fit"] as const)("%s, by our own figures where they say why", (kind) => {
+    const remedy = (floor: number) => describeFailure({ kind, status: 400, fit: { floor, limit: 1_920, biggest: [] } }).remedy;
+    expect(remedy(6_515)).toMatch(/^Raise the model's window .* shorten the system prompt.*: about 6,515 tokens of 1,920\.$/);
+    expect(remedy(1_500)).toMatch(/^Use a model with a larger window/);
   });
 });
 

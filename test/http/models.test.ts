@@ -3,7 +3,7 @@ import type { ModelEntry, ModelOverride } from "../../src/app/model-entry";
 import type { ProbeFailure } from "../../src/app/models/probe-limits";
 import type { TenantApi } from "../../src/app/tenant-api";
 import { err, ok } from "../../src/lib/result";
-import { modelEntry, readProblem, world } from "./support";
+import { modelEntry, principal, readProblem, world } from "./support";
 
 const compatible = { provider: "openai-compatible", base_url: "https://llm.example.com/v1", max_output: 1_000 };
 
@@ -81,6 +81,26 @@ describe("putting a model", () => {
     expect((await put({ provider, base_url: "https://proxy.example.com/v1" })).said).toMatchObject({
       base_url: "https://proxy.example.com/v1",
     });
+  });
+});
+
+describe("a key that is held to some models", () => {
+  const held = () =>
+    world({
+      principal: { ...principal(), restriction: { models: ["m"], end_users: null, metadata: null } },
+      tenant: {
+        listModels: async () => ok(["m", "other"].map((id) => modelEntry({ id }))),
+        getModel: async (id) => ok(modelEntry({ id })),
+      },
+    });
+
+  it("lists and reads those alone", async () => {
+    const { call } = held();
+
+    const listed: { data: { id: string }[] } = await (await call("GET", "/v1/models")).json();
+    expect(listed.data.map(({ id }) => id)).toEqual(["m"]);
+    expect((await call("GET", "/v1/models/m")).status).toBe(200);
+    expect((await readProblem(await call("GET", "/v1/models/other"))).type).toBe("urn:longhand:problem:model_not_found");
   });
 });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Principal } from "../../src/app/principal";
 import type { RateAsk } from "../../src/app/rate-grants";
-import { createRateMeter, shareOfLimit } from "../../src/app/rate-meter";
+import { createRateMeter } from "../../src/app/rate-meter";
 import { type LimitSet, NO_LIMITS } from "../../src/contract/limits";
 import { createRateWindows } from "../../src/tenant/limits/rate-windows";
 import { createMigratedSql } from "../tenant/memory-sql";
@@ -20,7 +20,7 @@ function limited(input: Partial<LimitSet>, caller: Partial<Principal> = {}) {
       return createRateWindows(sql).grant(asks, NOW);
     },
     now: () => NOW,
-    smallest: shareOfLimit,
+    background: () => {},
     max: 100,
   });
   const isToken = caller.access_token !== undefined;
@@ -86,14 +86,12 @@ describe("a caller without a limit", () => {
 });
 
 describe("an end user's access token", () => {
-  it("counts for its end user, and for the tenant and the key", async () => {
+  it("counts for its end user, and for the tenant and the key, and reads what is left of its own alone", async () => {
     const limits = { tenant: { requests_per_minute: 9 }, key: { requests_per_minute: 8 }, end_user: { requests_per_minute: 1 } };
     const { call } = limited(limits, userToken("ada"));
     const path = `/v1/sessions/${makeId("ses")}`;
 
-    expect((await call("GET", path)).headers.get("ratelimit")).toBe(
-      `"tenant";r=8;t=${LEFT}, "key";r=7;t=${LEFT}, "end_user";r=0;t=${LEFT}`,
-    );
+    expect((await call("GET", path)).headers.get("ratelimit")).toBe(`"end_user";r=0;t=${LEFT}`);
     expect((await readProblem(await call("GET", path))).of).toBe("end_user");
   });
 });

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { TenantErasureApi } from "../../src/app/erasure-api";
 import type { OpenInput, PatchInput, SessionApi } from "../../src/app/session-api";
 import type { TenantApi } from "../../src/app/tenant-api";
+import type { WholeTenantApi } from "../../src/app/whole-tenant-api";
 import type { SessionId } from "../../src/domain/ids";
 import { err, ok } from "../../src/lib/result";
 import { description, makeId, readProblem, SESSION, type WorldInput, world } from "./support";
@@ -97,6 +98,32 @@ it("a session that names no model, where the tenant's default is gone: the probl
   expect([problem.errors, String(problem.detail).includes("default_model")]).toEqual([undefined, true]);
 });
 
+describe("giving a session to another end user", () => {
+  const given = (session: Partial<SessionApi>, headers: Record<string, string>) => {
+    const asked: (string | null)[] = [];
+    const giveSession: WholeTenantApi["giveSession"] = async (_, endUser) => {
+      asked.push(endUser);
+      return ok(null);
+    };
+    const described = { describe: async () => ok(description({ end_user: "ada", etag: '"now"' })), ...session };
+    const answer = world({ tenant: { giveSession }, session: described }).call("PATCH", base, { body: { end_user: "bob" }, headers });
+    return { answer, asked };
+  };
+
+  it("under a condition that does not hold gives nothing away", async () => {
+    const { answer, asked } = given({}, { "If-Match": '"then"' });
+
+    expect([(await answer).status, (await answer).headers.get("etag"), asked]).toEqual([412, '"now"', []]);
+  });
+
+  it("is taken back where the session changed in between", async () => {
+    const patch: SessionApi["patch"] = async () => err({ code: "precondition_failed", etag: '"later"' } as const);
+    const { answer, asked } = given({ patch }, { "If-Match": '"now"' });
+
+    expect([(await answer).status, asked]).toEqual([412, ["bob", "ada"]]);
+  });
+});
+
 describe("changing a session", () => {
   it.each<[string, unknown, PatchInput]>([
     ["what is absent stays", { title: "New" }, { title: "New" }],
@@ -114,7 +141,7 @@ describe("changing a session", () => {
       return ok(description());
     };
 
-    const response = await world({ session: { patch } }).call("PATCH", base, { body });
+    const response = await world({ session: { patch, describe: async () => ok(description()) } }).call("PATCH", base, { body });
 
     expect(response.status).toBe(200);
     expect(seen).toStrictEqual([changes]);

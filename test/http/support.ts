@@ -114,6 +114,7 @@ export function description(changes: Partial<SessionDescription> = {}): SessionD
     compacted_summary: null,
     compact_boundary_timestamp: null,
     context_window: 16_000,
+    assumed_window: null,
     current_context_tokens: { tokens: 0, source: "estimated", error_bound: 0 },
     total_tokens: 0,
     usage: toSums(NO_CALLS),
@@ -307,8 +308,10 @@ const webhookEndpoint = {
 
 const standing = { status: "active", suspended_at: null, reason: null } as const;
 
+export const SETTINGS = { name: "Acme", default_model: "embedded", default_policy: "oneclaw", allowed_origins: [] };
+
 function emptyTenant(): WholeTenantApi {
-  const settings = { name: "Acme", default_model: "embedded", default_policy: "oneclaw", allowed_origins: [] };
+  const settings = SETTINGS;
   return {
     create: async () => ok({ replayed: false }),
     placement: async () => ok(FIRST_PLACEMENT),
@@ -316,7 +319,6 @@ function emptyTenant(): WholeTenantApi {
     place: async (_, { placement }) => ok(placement),
     identify: async () => ok({ id: FOREIGN_TENANT, name: "Acme", created_at: NOW, status: "active", database: "DB" }),
     assigned: async () => null,
-    standing: async () => ok(standing),
     suspend: async (_, reason) => ok({ ...standing, status: "suspended", suspended_at: NOW, reason }),
     resume: async () => ok(standing),
     settings: async () => ok(settings),
@@ -329,12 +331,11 @@ function emptyTenant(): WholeTenantApi {
     ownKey: async (id) => ok(keyEntry({ id })),
     authenticate: async () => null,
     setLimits: async ({ revision }) => ({ revision }),
-    limits: async () => null,
+    brief: async () => null,
     limitUse: async () => [],
     takeRates: async () => [],
-    takeSlots: async () => ({ kept: [], grants: [] }),
+    takeSlots: async () => [],
     renewBudget: async () => ok({ kind: "granted", grants: [] }),
-    knownBudgets: async () => ({ revision: 0, budgets: [] }),
     listBudgets: async () => ok([]),
     listTenantEvents: async () => ok({ data: [], has_more: false }),
     registerSession: async ({ session }) => ok({ session, replayed: false }),
@@ -416,7 +417,6 @@ function emptyTenant(): WholeTenantApi {
     recordSessionActs: async () => ok(null),
     keepUsage: async ({ usage }) => ok(usage),
     endThrowaway: async () => ok(null),
-    webhookInterest: async () => [],
     announce: async () => ok(null),
     createWebhookEndpoint: async (_, { id, url, events, description, metadata }) =>
       ok({ ...webhookEndpoint, id, url, events, description, metadata }),
@@ -462,7 +462,8 @@ function emptyDeployment(): DeploymentApi {
     getPlan: async (plan) => err({ code: "plan_not_found", plan }),
     listPlans: async () => [],
     deletePlan: async (_act, plan) => err({ code: "plan_not_found", plan }),
-    assignPlan: async (_act, { plan = null }) => ok({ plan, limits: NO_LIMITS, effective_limits: NO_LIMITS, version: 1, confirmed: true }),
+    assignPlan: async (_act, { plan = null }) =>
+      ok({ plan, limits: NO_LIMITS, effective_limits: NO_LIMITS, budgets: [], effective_budgets: [], version: 1, confirmed: true }),
     readAudit: async () => ({ data: [], has_more: false, anchor: buildGenesis("deployment"), head: buildGenesis("deployment") }),
     findAuditStart: async () => ({ owner: "deployment", anchor: buildGenesis("deployment") }),
     recordTenantActs: async () => {},
@@ -582,7 +583,10 @@ export function world(input: WorldInput = {}): World {
     findKey: async () => (input.principal === undefined ? principal() : input.principal),
     openSocket: async () => new Response(null, { status: 204 }),
     signAccessToken: async (holder) => `header.${holder.access_token.id}.signature`,
-    allowedOrigins: async () => [],
+    knownSettings: async () => {
+      const settings = await { ...emptyTenant(), ...input.tenant }.settings();
+      return settings.ok ? settings.value : null;
+    },
     limits: async () => null,
     countFlood: null,
     requestRates: { admit: async () => ({ refused: null, states: [] }) },

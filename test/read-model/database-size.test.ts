@@ -18,15 +18,15 @@ function given() {
 it("a database that fills is named in the log when it reaches a level, and then once an hour", () => {
   const { lines, write } = given();
 
-  write(0.69, 0);
-  write(0.7, 1);
-  write(0.71, HOUR_MS);
-  write(0.72, HOUR_MS + 1);
+  write(0.49, 0);
+  write(0.5, 1);
+  write(0.51, HOUR_MS);
+  write(0.52, HOUR_MS + 1);
   write(0.9, HOUR_MS + 2);
 
   expect(lines).toEqual([
-    ["d1.size", { database: "DB_2", level: "high", bytes: 0.7 * MAX_DATABASE_BYTES }],
-    ["d1.size", { database: "DB_2", level: "high", bytes: 0.72 * MAX_DATABASE_BYTES }],
+    ["d1.size", { database: "DB_2", level: "high", bytes: 0.5 * MAX_DATABASE_BYTES }],
+    ["d1.size", { database: "DB_2", level: "high", bytes: 0.52 * MAX_DATABASE_BYTES }],
     ["d1.size", { database: "DB_2", level: "critical", bytes: 0.9 * MAX_DATABASE_BYTES }],
   ]);
 });

@@ -110,6 +110,13 @@ describe("migrations", () => {
   });
 
   test("begin and commit no transaction: the real database refuses it", () => {
-    for (const sql of migrations) expect(sql.replaceAll(/--.*$/gm, "")).not.toMatch(/\b(BEGIN|COMMIT|SAVEPOINT)\b/i);
+    for (const sql of migrations) expect(sql.replaceAll(/--.*$|^CREATE TRIGGER .*$/gm, "")).not.toMatch(/\b(BEGIN|COMMIT|SAVEPOINT)\b/i);
+  });
+
+  test("have each trigger on one line, with one statement: the real database cuts others apart", () => {
+    const made = migrated().prepare("SELECT sql FROM sqlite_master WHERE type = 'trigger'").all();
+    expect(made.length).toBeGreaterThan(0);
+    for (const { sql } of made) expect(sql).toMatch(/^CREATE TRIGGER \w+ (BEFORE|AFTER) (INSERT|UPDATE|DELETE) ON \w+ BEGIN [^;\n]+; END$/);
+    for (const sql of migrations) expect(sql).not.toMatch(/\r|\bCASE\b.*\bEND; END/);
   });
 });

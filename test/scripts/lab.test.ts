@@ -76,6 +76,23 @@ describe("what a call costs", () => {
     expect(cost).toBeCloseTo(first + 500 + (second - 1_024 + 102.4 + 500));
   });
 
+  test("what other sessions sent is read from the cache: the system prompt at the first call, and again once memory_query stands in front", () => {
+    const made = column(
+      2_500,
+      user(filler(96, "a")),
+      says(filler(900, "b")),
+      user(filler(96, "c")),
+      says(filler(900, "d")),
+      user("e"),
+      says("f"),
+    );
+    const [alone, shared] = ([{}, { sharedPrefix: true }] as const).map((by) =>
+      runColumn(made, toSetup("balanced", { ...asProduction, recall: true, ...by }), trueTokens),
+    );
+    expect([alone?.changes, alone?.tokens]).toEqual([[2], shared?.tokens]);
+    expect((alone?.cost ?? 0) - (shared?.cost ?? 0)).toBeCloseTo(2 * 0.9 * 1_024);
+  });
+
   test("under other prices the same tokens cost otherwise; what a turn reads as new is written to the cache", () => {
     const made = column(16_000, user(filler(96, "a")), says(filler(100, "b")), user(filler(96, "c")), says(filler(100, "d")));
     const first = 1_020 + FRAME + 96 + FRAME;

@@ -1,4 +1,5 @@
 /** What `wrangler deploy` takes from the repository as it is. */
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { unstable_readConfig as readConfig } from "wrangler";
@@ -13,6 +14,13 @@ const config = readConfig({ config: join(import.meta.dirname, "..", "..", "wrang
 
 test("a deployment is production unless its owner says otherwise: only local servers are dev", () => {
   expect(config.vars.ENVIRONMENT).toBe("production");
+});
+
+test("a deployment counts floods by default, with the figure that docs/tenant-limits.md derives", () => {
+  const page = readFileSync(join(import.meta.dirname, "..", "..", "docs", "tenant-limits.md"), "utf8");
+  const [, limit = "", period] = page.match(/\*\*The figure\*\* is ([\d,]+) requests in (\d+) seconds/) ?? [];
+  const simple = { limit: Number(limit.replace(",", "")), period: Number(period) };
+  expect(config.ratelimits).toMatchObject([{ name: "FLOODS", simple }]);
 });
 
 test("the Worker reads the dead-letter queue that the queue of compactions names, and knows it by that name", () => {

@@ -49,13 +49,13 @@ beforeEach(() => {
   tenant = new HookTenant();
   life = new Life();
   port = newIsolate();
-  life = new Life(undefined, "life-1", countingIds(), port);
+  life = new Life(undefined, "life-1", countingIds(), { announcements: () => port });
 });
 
 /** Another life of the object, over the same database and in the same isolate. */
 function restart(): void {
   let count = 10_000;
-  life = new Life(life.sql, "life-2", (prefix) => id(prefix, ++count), port);
+  life = new Life(life.sql, "life-2", (prefix) => id(prefix, ++count), { announcements: () => port });
 }
 async function finishTurn(text = "hello"): Promise<void> {
   await life.send(text);

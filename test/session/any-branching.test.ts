@@ -86,7 +86,7 @@ async function checkFork({ life }: Story): Promise<void> {
       .replace(/exe_[0-9A-Z]{26}/g, "exe")
       .replace(/from \d+ and to \d+ has all/g, "has all");
   expect(renamed(buildRequestText(into))).toBe(renamed(buildRequestText(life)));
-  expect(into.runtime.committed).toEqual(fold(into.events()));
+  expect(into.runtime.state).toEqual(fold(into.events()));
 }
 
 /** Operations that all stories together performed at least once. */
@@ -101,7 +101,7 @@ describe("any sequence of rewind, edit, switch, fork, revert, reset, pin, redact
           await story.do(act, n);
           check(story);
         }
-        expect(story.life.runtime.committed).toEqual(fold(story.life.events()));
+        expect(story.life.runtime.state).toEqual(fold(story.life.events()));
         await walkBranches(story);
         await checkFork(story);
         for (const [kind, times] of story.tried) tried.set(kind, (tried.get(kind) ?? 0) + times);

@@ -97,6 +97,24 @@ describe("a long session", () => {
   });
 });
 
+test("a checkpoint from before a redaction has the message as it was, and one from after it has the placeholder", async () => {
+  const life = await newLife();
+  for (let n = 1; n <= 3; n++) await say(life, `a question of some length, number ${n}`, `a reply of some length, number ${n}`);
+  const states = [life.runtime.state];
+  for (const position of [1, 4, 1]) {
+    const [item] = life.runtime.state.view.items.filter((each) => each.position === position);
+    if (!item) throw new Error("nothing there");
+    await life.service.redact(CALLER, item.id);
+    states.push(life.runtime.state);
+  }
+
+  for (const state of states) writeCheckpoint(life.sql, state);
+
+  for (const state of states) expect(readCheckpoint(life.sql, state.seq)).toEqual(state);
+  expect(states.map(({ view }) => view.items.filter(({ redacted }) => redacted).length)).toEqual([0, 1, 2, 2]);
+  expect(life.runtime.state).toEqual(fold(life.events()));
+});
+
 test("a state too large for a row goes without a checkpoint", async () => {
   const life = await newLife();
   const { state } = life.runtime;

@@ -152,7 +152,7 @@ test("a chain of summaries that was written for a larger window leaves half of a
     trigger: { rent_factor: null, usable_ratio: 0.2 },
     summary: { form: "narrative", chain_ratio: 0.1 },
   });
-  await talk(life, 8);
+  await talk(life, 10);
   const { requested } = life.runtime.state.compaction;
   if (!requested) throw new Error("no compaction was asked for");
   const leased = await life.service.leaseCompaction(CALLER, requested.id);

@@ -5,8 +5,8 @@ import { DRAIN_BUDGET, PAGE } from "../../src/app/projection/project";
 import { BATCH_COST, d1CostOfBatch } from "../../src/app/projection/projection-cost";
 import type { StoredEvent } from "../../src/domain/events";
 import { ringAlarm } from "../../src/session/alarm";
-import { DRAIN_EVERY_MS, DRAIN_IN_TURN_MS } from "../../src/session/drain";
-import { CALLER, Life, SPEC, settle } from "./life";
+import { DRAIN_EVERY_MS, DRAIN_IN_TURN_MS, readPage } from "../../src/session/drain";
+import { CALLER, Life, MESSAGE, SPEC, settle } from "./life";
 
 /** The seqs of each batch that was written. */
 function recordBatches(life: Life): number[][] {
@@ -166,6 +166,12 @@ test("a log of imported replies is written in batches and drains of a bounded co
     cost = 0;
     ringAlarm(life.runtime);
     await settle();
+    // Other work runs between two pages.
+    for (let before = -1; before < cost; ) {
+      before = cost;
+      life.time.advance(0);
+      await settle();
+    }
     drains.push(cost);
   }
 
@@ -179,4 +185,19 @@ test("a log of imported replies is written in batches and drains of a bounded co
   expect(Math.max(...batches)).toBeLessThanOrEqual(PAGE.statements + BATCH_COST);
   expect(Math.max(...drains)).toBeLessThanOrEqual(DRAIN_BUDGET);
   expect(drains.length).toBeGreaterThan(2);
+});
+
+test("a page holds as many bytes as it may, whatever the script", async () => {
+  const life = new Life();
+  await life.open();
+  await append(life, 3);
+  const idle = readPage(life.sql, 0, { events: 10, statements: 1_000, bytes: 1_000 });
+  const text = (length: number) => "長".repeat(length);
+  for (const length of [100, 100, 100])
+    await life.service.submit(CALLER, { ...MESSAGE, parts: [{ type: "text", text: text(length) }], run: false });
+
+  const page = readPage(life.sql, idle.events.at(-1)?.seq ?? 0, { events: 10, statements: 1_000, bytes: 700 });
+
+  // Each is 300 bytes and its frame in JSON.
+  expect(page.events).toHaveLength(2);
 });

@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import type { UsageArchive } from "../../src/app/ports";
 import type { ErasedUsage } from "../../src/domain/erased-usage";
 import { ringAlarm } from "../../src/session/alarm";
-import { CALLER, Life } from "./life";
+import { CALLER, Life, settle } from "./life";
 
 /** A session with one call of 10 tokens, and the totals that it has sent. */
 async function talked() {
@@ -80,4 +80,35 @@ test("where the rows went late, what the tenant's object kept is written: the lo
 
   expect(handed).toHaveLength(1);
   expect(erased).toMatchObject([ONE_CALL]);
+});
+
+test("of a long session the request is answered when it is hidden, and the alarm removes the rest, with the same sums each time", async () => {
+  const { life, handed, erased } = await talked();
+  const left = [null, null, 7];
+  life.projection.erase = async ({ usage }) => {
+    erased.push(usage);
+    const [rows = 0] = left.splice(0, 1);
+    return { rows };
+  };
+
+  const receipt = await life.service.erase(CALLER);
+  expect(receipt).toMatchObject({
+    ok: true,
+    value: { stores: [{ status: "erased" }, { store: "read_model", status: "pending", rows: null }] },
+  });
+  expect(await life.service.describe(CALLER)).toMatchObject({ ok: false, error: { code: "session_erased" } });
+
+  expect(life.alarmAt).toBe(life.time.now());
+  ringAlarm(life.runtime);
+  await settle();
+  expect(life.runtime.jobs.get("erase_projection")?.due_at).toBe(life.time.now());
+  ringAlarm(life.runtime);
+  await settle();
+
+  expect(life.runtime.jobs.get("erase_projection")).toBeNull();
+  expect([handed.length, erased]).toEqual([1, [handed[0], handed[0], handed[0]]]);
+  expect(await life.service.erase(CALLER)).toMatchObject({
+    ok: true,
+    value: { stores: [{ status: "erased" }, { status: "erased", rows: 0 }] },
+  });
 });

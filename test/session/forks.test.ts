@@ -4,8 +4,9 @@ import { copySession } from "../../src/app/branch/copy-session";
 import { fold } from "../../src/domain/evolve";
 import type { SessionId } from "../../src/domain/ids";
 import { countingIds, id, SESSION, TENANT } from "../support/builders";
+import { everything, findId } from "./contents";
 import { CALLER, Life, settle } from "./life";
-import { buildRequestText, compact, cutOff, ask as draft, newLife, ROOMY, say, trim, useTools, work } from "./talk";
+import { buildRequestText, compact, cutOff, ask as draft, newLife, ROOMY, SUMMARY, say, trim, useTools, work } from "./talk";
 
 const FORK = id("ses", 77);
 const FORK_CALLER = { tenant: TENANT, session: FORK } as const;
@@ -171,18 +172,6 @@ describe("a fork", () => {
     expect(buildRequestText(life).replaceAll(FORK, SESSION)).toBe(buildRequestText(source));
     const [overlay] = life.runtime.state.view.overlays;
     expect(overlay?.to).toBe((life.runtime.state.view.items[0]?.position ?? 0) - 1);
-  });
-
-  test("is named by its own id where memory_query is offered", async () => {
-    const source = await newLife();
-    for (const n of [1, 2, 3]) await say(source, `question ${n}`, `reply ${n}`);
-    trim(source);
-
-    const { life } = await fork(source, null);
-    await ask(life, "in the fork");
-
-    const tools = JSON.stringify(life.call.request.tools);
-    expect([tools.includes(FORK), tools.includes(SESSION)]).toEqual([true, false]);
   });
 
   test("of a branch whose last reply was cut off leaves out what its source trimmed", async () => {
@@ -366,6 +355,91 @@ describe("a pin of a message in a fork", () => {
     const { life } = await fork(source, 2);
 
     expect(await readPins(life)).toEqual([{ text: "Message 3, user: two", message_id: null, position: null }]);
+  });
+});
+
+describe("a copy under way", () => {
+  const SECRET = "4111-SECRET";
+
+  /** A summary, a pin and a title were made from the first message. */
+  async function told(): Promise<Life> {
+    const source = await newLife();
+    await say(source, `My card is ${SECRET}`, "noted");
+    for (let n = 0; n < 4; n++) await say(source, `question ${n}`, `reply ${n} ${"word ".repeat(50)}`);
+    await source.service.setPins(CALLER, [{ position: 1 }, "Rex is a dog."]);
+    await draft(source, { keepRecent: 60 });
+    await work(source, SUMMARY.replace("none", `the card is ${SECRET}`));
+    return source;
+  }
+
+  /** Redacts in the source before its call number `before`. */
+  async function forkWhile(source: Life, when: { before: number; breaks?: boolean; title?: string | null }): Promise<Copied> {
+    const { before, breaks = false, title = null } = when;
+    const into = new Life(undefined, "fork-1", countingIds());
+    into.models = { resolve: async () => ROOMY };
+    const message = await findId(source, SECRET);
+    let [calls, pages] = [0, 0];
+    const attempt = () =>
+      copySession({
+        hold: async () => true,
+        source: async (work) => {
+          if (++calls === before) await source.service.redact(CALLER, message);
+          return work(source.service, CALLER);
+        },
+        target: async (work) => {
+          const done = await work(into.service, FORK_CALLER);
+          if (breaks && into.runtime.state.next_position > 1 && ++pages === 1) throw new Error("the request was cut off");
+          return done;
+        },
+        from: SESSION,
+        to: FORK,
+        at: null,
+        title,
+      });
+    const outcome = await attempt().catch(attempt);
+    await settle();
+    return { life: into, outcome };
+  }
+
+  test.each([
+    ["before its first page", { before: 2 }],
+    ["between its pages", { before: 3 }],
+    ["between two attempts", { before: 3, breaks: true }],
+  ])("takes part in a redaction %s: nothing that was made from the message is left", async (_, when) => {
+    const source = await told();
+
+    const { life, outcome } = await forkWhile(source, when);
+
+    expect(outcome).toMatchObject({ ok: true, value: { pins: [{ text: "Rex is a dog." }], compacted_summary: null } });
+    expect(everything(life)).not.toContain(SECRET);
+    expect(buildRequestText(life).replaceAll(FORK, SESSION)).toBe(buildRequestText(source));
+    expect(await readTexts(life, FORK_CALLER)).toEqual(await readTexts(source, CALLER));
+    expect(life.runtime.state).toEqual(fold(life.events()));
+  });
+
+  test("keeps a summary that was made after a redaction", async () => {
+    const source = await told();
+    await source.service.redact(CALLER, await findId(source, SECRET));
+    await say(source, "and more", `reply ${"word ".repeat(50)}`);
+    await draft(source, { keepRecent: 20 });
+    await work(source, SUMMARY);
+
+    const { life } = await fork(source, null);
+
+    expect(life.runtime.state.view.overlays).toMatchObject([{ kind: "summary", from: 1 }]);
+    expect(buildRequestText(life).replaceAll(FORK, SESSION)).toBe(buildRequestText(source));
+  });
+
+  test.each([null, "My own"])("loses the title that a model made from the message, and keeps one that it was given: %s", async (title) => {
+    const source = await newLife({ policy: `{"preset":"oneclaw","title_model":"${ROOMY.id}"}` });
+    await say(source, `My card is ${SECRET}`, "noted");
+    await source.answer(`The card ${SECRET}`);
+    expect(source.runtime.content.readRefText(source.runtime.state.settings.title)).toContain(SECRET);
+
+    const { life, outcome } = await forkWhile(source, { before: 2, title });
+
+    expect(outcome).toMatchObject({ ok: true, value: { title } });
+    expect(everything(life)).not.toContain(SECRET);
   });
 });
 

@@ -4,6 +4,7 @@
  */
 import { describe, expect, test } from "vitest";
 import { createNodeSql } from "../../scripts/support/node-sql";
+import { toPolicyText } from "../../src/context/policy-choice";
 import { ringAlarm } from "../../src/session/alarm";
 import { writeBody } from "../../src/session/log/bodies";
 import type { Sql } from "../../src/session/log/sql";
@@ -181,6 +182,50 @@ test("a message that cannot be written is refused, and nothing of it is there", 
   expect(await life.service.submit(CALLER, MESSAGE)).toMatchObject({ ok: true });
 });
 
+describe("a call that is repeated because its commit found no room", () => {
+  const FULL = { ...CALLER, isFull: true } as const;
+  const messages = [{ role: "user", parts: [{ type: "text", text: "brought" }] }] as const;
+  const OPEN = { model: "test-model", policy: toPolicyText("oneclaw"), system: null, tools: null, title: null, metadata: {} };
+  const page = { after: null, limit: 10, order: "asc" } as const;
+
+  test("reads what is stored in a new life, while every write would fail, and recovers nothing", async () => {
+    const { disk, turn } = await filledInTurn();
+    const tried: string[] = [];
+    disk.fails = (query) => {
+      const writes = /^\s*(INSERT|UPDATE|DELETE|CREATE|DROP|REPLACE)/i.test(query);
+      if (writes) tried.push(query);
+      return writes;
+    };
+    const next = new Life(disk.sql, "life-2");
+
+    expect(await next.service.describe(FULL)).toMatchObject({ ok: true, value: { turn: { id: turn } } });
+    expect(await next.service.items(FULL, page)).toMatchObject({ ok: true, value: { data: [{ content: [{ text: "first" }] }] } });
+    expect(await next.service.turn(FULL, turn)).toMatchObject({ ok: true, value: { status: "generating" } });
+    expect(await next.service.waitForTurn(FULL, turn)).toEqual({ ok: false, error: { code: "storage_full" } });
+    const stream = await next.service.stream(FULL, { after: 0, turn });
+    expect(stream.ok && (await new Response(stream.value).text())).toContain("event: stream.halted");
+    expect([tried, next.alarmAt]).toEqual([[], null]);
+  });
+
+  test("is refused if it would change something, and changes nothing", async () => {
+    const { life } = await opened();
+    const refused = { ok: false, error: { code: "storage_full" } };
+
+    expect(await life.service.submit(FULL, MESSAGE)).toEqual(refused);
+    expect(await life.service.importMessages(FULL, { messages, idempotency: null })).toEqual(refused);
+    expect(await life.service.archive(FULL)).toEqual(refused);
+    expect(await new Life().service.open(FULL, OPEN)).toEqual(refused);
+    expect(life.events()).toHaveLength(1);
+  });
+
+  test("erases the session all the same: emptying it needs no room first", async () => {
+    const { life } = await opened();
+
+    expect(await life.service.erase(FULL)).toMatchObject({ ok: true, value: { stores: [{ status: "erased" }, { status: "erased" }] } });
+    expect(life.runtime.state.lifecycle).toBe("erased");
+  });
+});
+
 describe("between two turns", () => {
   test.each([new DiskFullError(), new WriteFailedError()])(
     "one failed write (%s) does not strand what waits: the next alarm goes on",
@@ -223,6 +268,19 @@ describe("a database that holds no more pages", () => {
     }
     throw new Error("it was never full");
   }
+
+  test("takes no content of a client in any way", async () => {
+    const sql = createNodeSql({ maxPages: 200 });
+    const { life } = await filled(sql);
+    const messages = [{ role: "user", parts: [{ type: "text", text: SAID }] }] as const;
+    const before = life.events().length;
+
+    expect(await life.service.importMessages(CALLER, { messages, idempotency: null })).toEqual({
+      ok: false,
+      error: { code: "storage_full" },
+    });
+    expect(life.events()).toHaveLength(before);
+  });
 
   test("is not filled completely: refusals leave room for the end of running work", async () => {
     const { life, taken } = await filled(createNodeSql({ maxPages: 200 }));

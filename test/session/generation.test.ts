@@ -288,3 +288,29 @@ describe("settings that the model cannot express", () => {
     expect(life.runtime.state.last_turn).toMatchObject({ status: "failed", failure: { kind: "invalid_param" } });
   });
 });
+
+test("a change of the reply's form during a call is not counted with what the call was asked with", async () => {
+  const life = await opened();
+  await send(life, "hello");
+  const before = fixedTokens(life.runtime.state);
+
+  expect(await patch(life, { generation: { response_format: CITY } })).toMatchObject({ ok: true });
+  await life.answer("{}", 500);
+
+  const { anchor } = life.runtime.state;
+  expect(fixedTokens(life.runtime.state)).toBeGreaterThan(before);
+  expect(anchor === null || anchor.fixed === before).toBe(true);
+  await send(life, "again");
+  await life.answer("{}", 600);
+  expect(life.runtime.state.anchor?.fixed).toBe(fixedTokens(life.runtime.state));
+});
+
+test("a temperature that changes during a call leaves the provider's count as it is", async () => {
+  const life = await opened();
+  await send(life, "hello");
+
+  await patch(life, { generation: { temperature: 0.2 } });
+  await life.answer("Good day.", 500);
+
+  expect(life.runtime.state.anchor).toMatchObject({ input: 500, fixed: fixedTokens(life.runtime.state) });
+});

@@ -3,7 +3,6 @@
 import { NO_BUDGETS } from "../../scripts/support/no-budgets";
 import { createNodeSql } from "../../scripts/support/node-sql";
 import { serveSession } from "../../scripts/support/serve-session";
-import type { AnnouncementPort } from "../../src/app/announcement-ports";
 import type { BudgetSource } from "../../src/app/budget-ports";
 import type { ChatApi } from "../../src/app/channels/chat-api";
 import type { WholeSessionApi } from "../../src/app/control-api";
@@ -27,9 +26,11 @@ import type { StoredEvent } from "../../src/domain/events";
 import type { Part } from "../../src/domain/message";
 import type { FailureKind, FinishReason } from "../../src/domain/model-call";
 import { nameRequestNow } from "../../src/lib/request-scope";
+import { ringAlarm } from "../../src/session/alarm";
 import { readEvents } from "../../src/session/log/event-log";
 import type { Sql } from "../../src/session/log/sql";
 import { SessionRuntime } from "../../src/session/runtime";
+import type { RuntimeDeps } from "../../src/session/runtime-deps";
 import { countingIds, SESSION, TENANT } from "../support/builders";
 import { FakeSchedule } from "../support/fake-schedule";
 
@@ -152,8 +153,8 @@ export class Life {
 
   readonly sql: Sql;
 
-  /** `announcements`: absent, nothing is announced. */
-  constructor(sql: Sql = createNodeSql(), incarnation = "life-1", ids = countingIds(), announcements?: AnnouncementPort) {
+  /** `ports`: in place of those that a test controls. Announcements, limits: absent, there are none. */
+  constructor(sql: Sql = createNodeSql(), incarnation = "life-1", ids = countingIds(), ports: Partial<RuntimeDeps> = {}) {
     this.sql = sql;
     this.runtime = new SessionRuntime({
       sql,
@@ -175,7 +176,6 @@ export class Life {
       queue: { send: async (job) => void this.jobs.push(job.compaction) },
       files: () => ({ keep: async () => {} }),
       budgets: () => this.budgets,
-      ...(announcements && { announcements: () => announcements }),
       chats: () => ({ follow: (address, turn) => this.follow(address, turn), scrub: (address) => this.scrubChat(address) }),
       isSuspended: async () => this.isSuspended,
       acts: () => ({ record: (session, acts) => this.acts.record(session, acts) }),
@@ -192,6 +192,7 @@ export class Life {
       deadlines: { firstTokenMs: 60_000, idleMs: 60_000, thinkingMs: 300_000, totalMs: 900_000 },
       // As `createLog` names it.
       log: withNames(this.log, nameRequestNow),
+      ...ports,
     });
     this.service = serveSession(this.runtime);
   }
@@ -255,6 +256,19 @@ export class Life {
   async advance(ms: number): Promise<void> {
     this.time.advance(ms);
     await settle();
+  }
+
+  /** Lets time pass, and rings the alarm as often as it is due. Returns how often it rang. */
+  async ringUntil(end: number): Promise<number> {
+    let rung = 0;
+    for (; this.alarmAt !== null && this.alarmAt <= end; rung++) {
+      await this.advance(Math.max(0, this.alarmAt - this.time.now()));
+      this.alarmAt = null;
+      ringAlarm(this.runtime);
+      await settle();
+    }
+    await this.advance(Math.max(0, end - this.time.now()));
+    return rung;
   }
 
   events(): StoredEvent[] {

@@ -62,7 +62,7 @@ describe("a message's name", () => {
     expect(found.ok && found.value.data.map(({ position }) => position)).toEqual([1]);
   });
 
-  test("and its metadata are gone with a redaction, from every table; the client's id stays", async () => {
+  test("and its metadata are gone with a redaction, from every table, and the client's id is free", async () => {
     const life = await newLife();
     await append(life, said("hush", { name: "Quixote", metadata: { note: "dulcinea" }, client_id: "c-1" }));
     const [message] = await read(life);
@@ -70,8 +70,12 @@ describe("a message's name", () => {
 
     await life.service.redact(CALLER, message.id);
 
-    expect(await read(life)).toMatchObject([{ content: [{ text: "[redacted]" }], name: null, metadata: {}, client_id: "c-1" }]);
+    expect(await read(life)).toMatchObject([{ content: [{ text: "[redacted]" }], name: null, metadata: {}, client_id: null }]);
     expect(everything(life)).not.toMatch(/Quixote|dulcinea/);
+    expect(await read(life, { clientId: "c-1" })).toEqual([]);
+    expect(life.runtime.state.view.items.map((item) => item.client_id)).toEqual([undefined]);
+    await append(life, said("louder", { client_id: "c-1" }));
+    expect(await read(life, { clientId: "c-1" })).toMatchObject([{ content: [{ text: "louder" }] }]);
   });
 
   test("stays when the words are edited", async () => {

@@ -242,6 +242,58 @@ describe("a redacted message", () => {
     }
   });
 
+  test.each([
+    { text: "", calls: 1 },
+    { text: "", calls: 3 },
+    { text: `I send ${SECRET}`, calls: 1 },
+    { text: `I send ${SECRET}`, calls: 2 },
+  ])("a reply goes with all its calls, and says so: text '$text', calls $calls", async ({ text, calls }) => {
+    const life = await newLife();
+    await life.send("log me in");
+    if (text) life.call.say({ type: "text", text });
+    const names = Array.from({ length: calls }, (_, n) => `call_${n}`);
+    for (const call_id of names)
+      life.call.say({ type: "tool_call", call: { type: "tool_call", call_id, name: "log_in", arguments: `{"password":"${SECRET}"}` } });
+    await life.say({ type: "finish", finish: "tool_calls", usage: null });
+    const results = names.map((call_id) => ({ execution_id: null, call_id, output: `opened ${call_id}`, is_error: false }));
+    await life.service.toolResults(CALLER, { results, idempotency: null });
+    await settle();
+    await life.answer("you are in");
+
+    await redact(life);
+
+    expect(everything(life)).not.toContain(SECRET);
+    expect(buildRequestText(life)).not.toContain(SECRET);
+    expect(await find(life)).toBe(0);
+    const executions = await life.service.executions(CALLER, { after: null, limit: 10, order: "asc" });
+    expect(executions.ok && executions.value.data.map((execution) => execution.arguments)).toEqual(names.map(() => "{}"));
+    const page = await life.service.items(CALLER, { after: 1, limit: 10, order: "asc" });
+    const [reply, ...others] = page.ok ? page.value.data : [];
+    expect(reply).toMatchObject({ redacted: true, tool_calls: names.map(() => ({ arguments: "{}", redacted: true })) });
+    // The results are messages of their own.
+    expect(others.map(({ content, redacted }) => [content[0], redacted])).toEqual(
+      [...names.map((name) => `opened ${name}`), "you are in"].map((said) => [{ type: "text", text: said }, undefined]),
+    );
+    expect(life.runtime.state).toEqual(fold(life.events()));
+  });
+
+  test("a later call, or a result, goes alone by its own id", async () => {
+    const life = await newLife();
+    await useTools(life, "look", ["first output", "second output"]);
+    const page = await life.service.items(CALLER, { after: 1, limit: 10, order: "asc" });
+    const [reply, , second] = page.ok ? page.value.data : [];
+    const call = reply?.tool_calls?.[1]?.id;
+    if (!call || !second) throw new Error("there are no two calls");
+
+    for (const each of [call, second.id]) expect(await life.service.redact(CALLER, each)).toMatchObject({ ok: true, value: { id: each } });
+
+    const shown = await life.service.items(CALLER, { after: 1, limit: 10, order: "asc" });
+    const [after, first, gone] = shown.ok ? shown.value.data : [];
+    expect(after).not.toHaveProperty("redacted");
+    expect(after?.tool_calls?.map(({ redacted }) => redacted)).toEqual([undefined, true]);
+    expect([first, gone].map((result) => result?.redacted)).toEqual([undefined, true]);
+  });
+
   test("of the turn under way is refused; of a turn before it, it goes at once", async () => {
     const life = await newLife();
     await say(life, `my password is ${SECRET}`, "noted");

@@ -1,7 +1,8 @@
 /** Providers that count wrongly: the session corrects impossible usage and can always continue. */
+
 import { describe, expect, test } from "vitest";
 import type { ModelSpec } from "../../src/app/ports";
-import { measureNext, rawViewTokens, toSessionRatio } from "../../src/context/budget";
+import { Sizing } from "../../src/context/sizing";
 import { CALLER, failure, Life, SPEC, settle } from "./life";
 
 const PICTURE = { type: "image", url: "https://example.com/dog.png", media_type: "image/png" } as const;
@@ -27,7 +28,7 @@ describe("one count far above the window", () => {
     }
 
     expect(endings(life)).toEqual(Array.from({ length: 5 }, () => "TurnCompleted"));
-    expect(measureNext(life.runtime.state, SPEC.id)).toEqual({ tokens: 121, source: "reported", error_bound: 0 });
+    expect(new Sizing(life.runtime.state, SPEC).next()).toEqual({ tokens: 121, source: "reported", error_bound: 0 });
   });
 
   test("between two tool rounds, where nothing can leave the view, is no reason not to ask", async () => {
@@ -68,10 +69,10 @@ describe("usage that is no count of the request", () => {
     for (let n = 0; n < 60; n++) {
       await life.send(`${n} ${LONG}`);
       await answered(life, zeros);
-      expect(measureNext(life.runtime.state, SPEC.id).source).toBe("estimated");
+      expect(new Sizing(life.runtime.state, SPEC).next().source).toBe("estimated");
     }
     expect(life.runtime.state.view.epoch).toBeGreaterThan(0);
-    expect(rawViewTokens(life.runtime.state)).toBeLessThan(8_000);
+    expect(new Sizing(life.runtime.state, SPEC).raw).toBeLessThan(8_000);
   });
 
   test.each([
@@ -94,7 +95,7 @@ describe("usage that is no count of the request", () => {
     const life = await opened();
     await life.send("tell me all");
     await life.say({ type: "text", text: LONG }, { type: "finish", finish: "stop", usage: { ...zeros, input: 12 } });
-    expect(measureNext(life.runtime.state, SPEC.id).tokens).toBeGreaterThan(200);
+    expect(new Sizing(life.runtime.state, SPEC).next().tokens).toBeGreaterThan(200);
   });
 });
 
@@ -135,8 +136,8 @@ describe("a count far below the estimate", () => {
     const counts = [30, 45, 60];
     expect((await heard(counts.slice(0, 2))).runtime.state.anchor).toBeNull();
     const { state } = (await heard(counts)).runtime;
-    expect(measureNext(state, SPEC.id)).toMatchObject({ tokens: 70, source: "reported" });
-    expect(toSessionRatio(state, SPEC.id)).toBe(1);
+    expect(new Sizing(state, SPEC).next()).toMatchObject({ tokens: 70, source: "reported" });
+    expect(new Sizing(state, SPEC).ratio).toBe(1);
   });
 
   test.each([
@@ -160,7 +161,7 @@ describe("usage that cannot be of the call", () => {
     await life.say({ type: "text", text: "hi" }, { type: "finish", finish: "stop", usage: impossible });
 
     expect(life.runtime.state.totals).toMatchObject({ calls: 1, input: 0, output: 0, reasoning: 0, cost: 0 });
-    expect(measureNext(life.runtime.state, SPEC.id).source).toBe("estimated");
+    expect(new Sizing(life.runtime.state, SPEC).next().source).toBe("estimated");
   });
 
   test("of a summary neither", async () => {

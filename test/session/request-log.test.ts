@@ -67,6 +67,7 @@ describe("a log line of a session", () => {
     await serveRequest("one", () =>
       life.service.patch({ ...CALLER, act }, { title: "t" } as Parameters<typeof life.service.patch>[1], undefined),
     );
+    await life.advance(60 * 1_000);
     await life.advance(2 * 60 * 60 * 1_000);
     ringAlarm(life.runtime);
     await settle();

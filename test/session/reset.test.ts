@@ -1,8 +1,9 @@
 /** A reset of the summaries: the messages that fit return to the view, and the others wait for the next summary. */
+
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { buildRequest } from "../../src/app/request/build-request";
-import { toPaddedRatio } from "../../src/context/budget";
+import { Sizing } from "../../src/context/sizing";
 import { EARLIER } from "../../src/context/view";
 import { readItems } from "../../src/session/log/log-tables";
 import { drawn } from "../support/effort";
@@ -63,7 +64,7 @@ describe("a reset", () => {
 
     const { view } = life.runtime.state;
     const [rest] = view.overlays;
-    const target = (1_900 * 0.75) / toPaddedRatio(life.runtime.state, ROOMY.id);
+    const target = (1_900 * 0.75) / new Sizing(life.runtime.state, ROOMY).padded;
     expect(view.overlays).toMatchObject([{ kind: "dropped", from: 1 }]);
     expect(view.items.map(({ position }) => position)).toEqual(
       Array.from({ length: 20 - (rest?.to ?? 0) }, (_, index) => (rest?.to ?? 0) + 1 + index),

@@ -1,10 +1,11 @@
 /** One request with everything that is new: its place, results, messages and turn are recorded together or not at all. */
+
 import { describe, expect, test } from "vitest";
 import { createNodeSql } from "../../scripts/support/node-sql";
 import type { RespondInput } from "../../src/app/respond-api";
 import type { ToolResultInput } from "../../src/app/session-api";
 import type { WrittenMessage } from "../../src/app/written-message";
-import { plannedNext } from "../../src/context/budget";
+import { Sizing } from "../../src/context/sizing";
 import type { TurnId } from "../../src/domain/ids";
 import type { ToolDefinition } from "../../src/domain/message";
 import { id } from "../support/builders";
@@ -71,7 +72,7 @@ function everything({ sql, runtime }: Life): string {
     "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name",
   );
   const rows = tables.map(({ name }) => [name, sql.all(`SELECT * FROM ${name}`)]);
-  return JSON.stringify([rows, runtime.committed], (_, value: unknown) => (value instanceof Uint8Array ? [...value] : value));
+  return JSON.stringify([rows, runtime.state], (_, value: unknown) => (value instanceof Uint8Array ? [...value] : value));
 }
 
 async function expectRefused(life: Life, input: Partial<RespondInput>, error: object): Promise<void> {
@@ -644,7 +645,7 @@ describe("a request that the model must read whole", () => {
     expect(life.asked).toBe("t");
     expect(life.call.messages).toHaveLength(full.length);
     // So full that the padded measure exceeds the window.
-    expect(plannedNext(life.runtime.state, spec.id)).toBeGreaterThan(1_920);
+    expect(new Sizing(life.runtime.state, spec).planned()).toBeGreaterThan(1_920);
     await life.answer("d");
     expect(await status(life, turn)).toBe("completed");
     expect(life.runtime.state.view.epoch).toBe(0);

@@ -27,7 +27,7 @@ export async function hear(life: Life, { kind, size }: Step, n: number): Promise
   if (kind === "cut_off") await cutOff(life, `tell ${n}`, text("I think", size));
   if (kind === "retry") await retry(life, `again ${n}`);
   if (kind === "append")
-    await append(life, n % 2 === 0 ? "user" : "system", [{ type: "text", text: text(`note ${n}`, size) }, ...(n % 3 ? [] : [image])]);
+    await append(life, n % 2 === 0 ? "user" : "system", [{ type: "text", text: text(`note ${n}`, size) }, ...(n % 6 ? [] : [image])]);
 }
 
 /** Steps that only one of them plays. */

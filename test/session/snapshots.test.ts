@@ -94,7 +94,7 @@ test("an import looks at the whole view where its state is kept alone", async ()
   for (let n = 0; n < MESSAGES; n++) {
     const said = { role: "user", parts: [{ type: "text", text: `message ${n}` }], run: false, onBusy: "queue", tools: null } as const;
     await life.service.submit(CALLER, { ...said, idempotency: null });
-    const { view } = life.runtime.committed;
+    const { view } = life.runtime.state;
     const whole = Object.getOwnPropertyDescriptor(view, "items");
     const look = () => {
       looks += 1;

@@ -1,6 +1,7 @@
 /** The registry's start ratio of a model: where it applies. No log or replay depends on it. */
+
 import { describe, expect, test } from "vitest";
-import { measureNext, toSessionRatio } from "../../src/context/budget";
+import { Sizing } from "../../src/context/sizing";
 import type { StoredEvent } from "../../src/domain/events";
 import { fold } from "../../src/domain/evolve";
 import { CALLER, Life, SPEC } from "./life";
@@ -24,13 +25,18 @@ async function newestReceipt(life: Life) {
   return rows.ok ? rows.value.data[0]?.receipt : null;
 }
 
+async function countContext(life: Life): Promise<number> {
+  const described = await life.service.describe(CALLER);
+  return described.ok ? described.value.current_context_tokens.tokens : 0;
+}
+
 describe("the registry's ratio", () => {
   test("scales what is estimated, until the session has learned its own", async () => {
     const [plain, rated] = [await opened(), await opened(RATIO)];
     for (const life of [plain, rated]) {
       await life.send(LONG);
     }
-    const [one, other] = [plain, rated].map(({ runtime }) => measureNext(runtime.state, SPEC.id).tokens);
+    const [one, other] = await Promise.all([plain, rated].map(countContext));
     expect((other ?? 0) / (one ?? 1)).toBeCloseTo(RATIO, 2);
   });
 
@@ -41,7 +47,7 @@ describe("the registry's ratio", () => {
     await life.answer("noted", Math.round(life.runtime.state.view.tokens * RATIO));
 
     expect(calls(life)).toMatchObject([{ ratio: RATIO }]);
-    expect(toSessionRatio(life.runtime.state, SPEC.id)).toBeCloseTo(RATIO, 2);
+    expect(new Sizing(life.runtime.state, SPEC).ratio).toBeCloseTo(RATIO, 2);
     expect(life.runtime.state.ratios).toEqual([{ model: SPEC.id, value: expect.any(Number), fixed: expect.anything() }]);
   });
 
@@ -49,11 +55,11 @@ describe("the registry's ratio", () => {
     const life = await opened(RATIO);
     await life.send(LONG);
     expect(replayed(life).ratios).toEqual([]);
-    expect(life.runtime.committed).toEqual(replayed(life));
+    expect(life.runtime.state).toEqual(replayed(life));
 
     await life.answer("noted", 900);
 
-    expect(life.runtime.committed).toEqual(replayed(life));
+    expect(life.runtime.state).toEqual(replayed(life));
     expect(replayed(life).ratios).toEqual(life.runtime.state.ratios);
   });
 
@@ -61,11 +67,12 @@ describe("the registry's ratio", () => {
     const life = await opened(RATIO);
     await life.send(LONG);
     await life.answer("noted", 900);
-    const learned = toSessionRatio(life.runtime.state, SPEC.id);
+    const learned = new Sizing(life.runtime.state, SPEC).ratio;
+    expect(learned).not.toBe(0.5);
     life.models = { resolve: async () => ({ ...SPEC, ratio: 0.5 }) };
     await life.send("and now?");
 
-    expect(toSessionRatio(life.runtime.state, SPEC.id)).toBe(learned);
+    expect(new Sizing(life.runtime.state, { ...SPEC, ratio: 0.5 }).ratio).toBe(learned);
   });
 
   test("that is not set leaves every event unchanged", async () => {
@@ -83,7 +90,7 @@ describe("the registry's ratio", () => {
       const described = await life.service.describe(CALLER);
       return described.ok ? described.value.current_context_tokens : null;
     };
-    expect(life.runtime.committed.ratios).toEqual([]);
+    expect(life.runtime.state.ratios).toEqual([]);
 
     expect(await ask(life, { dryRun: true, keepRecent: 300 })).toMatchObject({ plan: { kind: "compact", next: await size() } });
 

@@ -56,6 +56,62 @@ async function listen(life: Life, input: { after: number | null; turn: TurnId | 
 
 const WHOLE = ["message.accepted", "turn.started", "text.delta", "usage.updated", "item.completed", "turn.completed"];
 
+describe("what the user said", () => {
+  const said = ({ data }: Heard) => data.filter(({ type }) => type === "message.accepted").map(({ role, content }) => ({ role, content }));
+  const user = (text: string) => ({ role: "user", content: [{ type: "text", text }] });
+  const whole = (life: Life) => listen(life, { after: 0, turn: null });
+
+  test("comes with the session's stream, and stands in no stored frame", async () => {
+    const life = await secondLife();
+    await life.send("What is a coot?");
+    await life.send("And a grebe?");
+
+    expect(said(await whole(life))).toEqual([user("before"), user("What is a coot?"), user("And a grebe?")]);
+    await life.answer("A bird.");
+    await life.answer("A bird, too.");
+    expect(said(await whole(life))).toEqual([user("before"), user("What is a coot?"), user("And a grebe?")]);
+    expect(JSON.stringify(life.sql.all("SELECT * FROM frames"))).not.toMatch(/coot|grebe/);
+  });
+
+  test("is not repeated to who reads the turn that it began", async () => {
+    const life = await secondLife();
+    const { turn_id, cursor } = await submit(life);
+    const { data } = await listen(life, { after: cursor, turn: turn_id });
+    expect(data[0]).toEqual({ type: "message.accepted", message_id: expect.any(String), turn_id, position: 3, queued: false });
+  });
+
+  test("is gone from the stream with its redaction, and with a message that is taken back", async () => {
+    const life = await secondLife();
+    const [item] = life.runtime.state.view.items;
+    if (!item) throw new Error("nothing was said");
+    await life.service.redact(CALLER, item.id);
+    await life.send("running");
+    const waiting = await submit(life);
+    await life.service.cancelQueued(CALLER, waiting.message_id);
+    expect(said(await whole(life))).toEqual([user("running"), { role: undefined, content: undefined }]);
+  });
+
+  test("ends a step of reading when it is long, and comes without its content where no frame could hold it", async () => {
+    const life = await secondLife();
+    const long = "\u0416".repeat(600_000);
+    await life.service.submit(CALLER, { ...MESSAGE, run: false, parts: [{ type: "text", text: long }], idempotency: null });
+    for (let n = 0; n < 6; n++) {
+      const parts = [{ type: "text", text: "word ".repeat(80_000) }] as const;
+      await life.service.submit(CALLER, { ...MESSAGE, run: false, parts, idempotency: null });
+    }
+    await settle();
+    const opened = await life.service.stream(CALLER, { after: 0, turn: null });
+    if (!opened.ok) throw new Error(opened.error.code);
+    const sizes: number[] = [];
+    const reader = opened.value.getReader();
+    for (let n = 0; n < 2; n++) sizes.push((await reader.read()).value?.byteLength ?? 0);
+    await reader.cancel();
+    expect(Math.max(...sizes)).toBeLessThan(2_000_000);
+    expect(sizes.every((size) => size > 0)).toBe(true);
+    expect((await whole(life)).data).toContainEqual(expect.objectContaining({ content: [], content_omitted: true }));
+  });
+});
+
 describe("after an eviction", () => {
   test("the first answer is received once, from its acceptance on, while the turn runs", async () => {
     const life = await secondLife();
@@ -153,6 +209,53 @@ describe("a turn that waited for its tools, replayed from its stored frames", ()
     await ask(life, "c1");
     expect(heard).toMatchObject({ ended: true });
     expect(heard.types.at(-1)).toBe("turn.awaiting_tools");
+  });
+});
+
+describe("what waits for the next frame of an idle session", () => {
+  const open = async (life: Life, of: "frames" | "events") => {
+    const opened = await life.service.stream(CALLER, { after: null, turn: null, of });
+    if (!opened.ok) throw new Error(opened.error.code);
+    const reader = opened.value.getReader();
+    const texts: string[] = [];
+    const read = async (): Promise<void> => {
+      for (let part = await reader.read(); !part.done; part = await reader.read()) texts.push(new TextDecoder().decode(part.value));
+    };
+    return { reader, texts, ended: read() };
+  };
+
+  test.each(["frames", "events"] as const)("is one for each reader of %s, however many heartbeats it received", async (of) => {
+    const life = await firstLife();
+    const readers = [await open(life, of), await open(life, of)];
+    await settle();
+
+    for (let beats = 0; beats < 50; beats++) {
+      life.time.advance(15_000);
+      await settle();
+      expect(life.runtime.buffer.waiting).toBe(2);
+    }
+
+    await submit(life);
+    expect(readers.map(({ texts }) => texts.filter((text) => text.includes("heartbeat")).length)).toEqual([50, 50]);
+    expect(readers.every(({ texts }) => texts.some((text) => /turn\.started|TurnStarted/.test(text)))).toBe(true);
+    expect(life.runtime.buffer.waiting).toBe(2);
+  });
+
+  test.each(["frames", "events"] as const)("is nothing of a reader of %s that left", async (of) => {
+    const life = await firstLife();
+    const stays = await open(life, of);
+    for (let left = 0; left < 20; left++) {
+      const { reader, ended } = await open(life, of);
+      await settle();
+      expect(life.runtime.buffer.waiting).toBe(2);
+      await reader.cancel();
+      await ended;
+      expect(life.runtime.buffer.waiting).toBe(1);
+    }
+    life.time.advance(15_000);
+    await settle();
+    expect(stays.texts.at(-1)).toContain("heartbeat");
+    expect(life.runtime.buffer.waiting).toBe(1);
   });
 });
 

@@ -5,6 +5,7 @@ import type { ModelSpec } from "../../src/app/ports";
 import { applyRungs, buildRequest, toModelLimits } from "../../src/app/request/build-request";
 import { viewGroups } from "../../src/context/cut";
 import { dropRungs } from "../../src/context/drop";
+import { Sizing } from "../../src/context/sizing";
 import type { CompactionId } from "../../src/domain/ids";
 import type { Part } from "../../src/domain/message";
 import { CALLER, Life, settle } from "./life";
@@ -114,7 +115,7 @@ export async function compact(life: Life, keepRecent: number | null): Promise<vo
 export function trim(life: Life): void {
   const { state } = life.runtime;
   const groups = viewGroups(state);
-  const rungs = dropRungs(state, groups.slice(0, Math.floor(groups.length / 2)), { ratio: 1, reason: "test" });
+  const rungs = dropRungs(new Sizing(state, ROOMY), groups.slice(0, Math.floor(groups.length / 2)), "test");
   if (rungs.length === 0) return;
   const next = { tokens: 0, source: "estimated", error_bound: 0 } as const;
   const plan = { kind: "compact", trigger: "guard", base_epoch: state.view.epoch, next, expected: next, rungs } as const;

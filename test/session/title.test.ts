@@ -81,6 +81,18 @@ describe("the first completed turn", () => {
     ]);
   });
 
+  test.each([
+    [401, 0],
+    [429, 0],
+    [null, undefined],
+  ])("that the provider refused with status %s cost %s", async (status, cost) => {
+    const life = await titled();
+    await firstTurn(life);
+    await titleCalls(life)[0]?.say({ type: "failure", failure: { kind: "auth", status } });
+    await settle();
+    expect(readLedger(life).map((call) => call.cost)).toEqual([cost]);
+  });
+
   test("is waited for: one that failed or was stopped names nothing", async () => {
     const life = await titled();
     await life.send("Where is Ulm?");

@@ -9,7 +9,8 @@ import type { ModelRequest, ModelSpec, ModelStreamPart } from "../../src/app/por
 import { type PolicyChoice, toPolicyText } from "../../src/context/policy-choice";
 import type { Part, ToolDefinition } from "../../src/domain/message";
 import type { Sql } from "../../src/session/log/sql";
-import { CALLER, Life, SPEC, settle } from "./life";
+import { countingIds } from "../support/builders";
+import { CALLER, failure, Life, SPEC, settle } from "./life";
 import { type Answer, countBytes, failing, Pilot } from "./pilot";
 
 const WINDOW = 32_000;
@@ -207,4 +208,49 @@ describe("a model that calls tools for ever", () => {
     const { pilot } = await tell({ rounds: 1_000, page: short, policy: "oneclaw" });
     expect(pilot.turns).toHaveLength(250);
   });
+});
+
+test("a turn outlives a deployment after each of its rounds, and the end of three lives in a row that bring it no further ends it", async () => {
+  const ids = countingIds();
+  let life = new Life(undefined, "life-1", ids);
+  const deploy = async (): Promise<void> => {
+    const next = new Life(life.sql, `${life.runtime.deps.incarnation}+`, ids);
+    next.time.advance(life.time.now() + 60_000);
+    life = next;
+    await life.service.describe(CALLER);
+    await settle();
+  };
+  await life.open();
+  await life.send("long task");
+  for (let round = 1; round <= 12; round++) {
+    await life.useTool(`call_${round}`, `page ${round}`, 100);
+    await deploy();
+    expect(life.runtime.state.turn).toMatchObject({ attempt: round + 1, stalled_lives: 1 });
+  }
+
+  await deploy();
+  await deploy();
+  expect(life.runtime.state.turn).toMatchObject({ stalled_lives: 3 });
+  await deploy();
+  expect(life.runtime.state.last_turn).toMatchObject({ status: "failed", failure: { kind: "crashed" } });
+
+  expect(await life.service.retry(CALLER, { idempotency: null })).toMatchObject({ ok: true });
+  await settle();
+  await life.answer("done");
+  expect(life.runtime.state.last_turn).toMatchObject({ status: "completed" });
+});
+
+test("a call that fails and is made again is no round of tools", async () => {
+  const life = new Life();
+  await life.open({ preset: "oneclaw", tools: { max_rounds: 4 } });
+  await life.send("work");
+  for (let round = 1; round <= 4; round++) {
+    await life.say(failure("rate_limit"));
+    await life.advance(30_000);
+    await life.useTool(`call_${round}`, `found ${round}`, 100);
+    expect(life.runtime.state.turn?.rounds ?? round).toBe(round);
+  }
+
+  expect(life.runtime.state.last_turn?.failure?.kind).toBe("round_limit");
+  expect(life.events().filter(({ type }) => type === "ToolResultRecorded")).toHaveLength(4);
 });

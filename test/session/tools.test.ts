@@ -347,18 +347,20 @@ describe("an object that dies while tools run", () => {
     expect(await next.statuses()).toEqual(["unknown", "unknown", "unknown", "unknown", "succeeded"]);
   });
 
-  test("its attempts are bounded", async () => {
-    const life = await calling(...Array.from({ length: 15 }, () => "fetch"));
+  test("its lives without a result are bounded", async () => {
+    // The first life brought the turn to these calls.
+    const life = await calling(...Array.from({ length: 19 }, () => "fetch"));
     const second = await life.next(2);
     const third = await second.next(3);
-    expect([second.runs.length, third.runs.length]).toEqual([4, 4]);
+    const fourth = await third.next(4);
+    expect([second, third, fourth].map(({ runs }) => runs.length)).toEqual([4, 4, 4]);
 
-    const last = await third.next(4);
+    const last = await fourth.next(5);
 
     expect(last.runs).toEqual([]);
     expect(last.runtime.state.last_turn).toMatchObject({ status: "failed", failure: { kind: "crashed" } });
     expect(await last.statuses()).toEqual([
-      ...Array.from({ length: 12 }, () => "unknown"),
+      ...Array.from({ length: 16 }, () => "unknown"),
       ...Array.from({ length: 3 }, () => "cancelled"),
     ]);
   });

@@ -1,8 +1,10 @@
 /** The summariser's input: the complete source, in as many chunks as necessary. */
 import { expect, test } from "vitest";
 import type { CompactionId } from "../../src/domain/ids";
+import { recallFor, toRecallPorts } from "../../src/session/recall/recall";
 import { sized } from "../support/effort";
 import { CALLER, Life, SPEC, settle } from "./life";
+import { ask, cutOff, newLife, retry, say, work } from "./talk";
 
 /** Above 0.85 of the window of 8,000. */
 const OVER_THRESHOLD = 7_000;
@@ -113,4 +115,36 @@ test("the lists of files that code puts under a summary are not given back as wo
 
   expect(prompt).toMatch(/<summary>\nSummary \d+ of what was said\.\n<\/summary>/);
   expect(life.runtime.content.readSummaries()[0]).toContain("src/a.ts");
+});
+
+test.each([1, 3])("what a retry took back is in no summary and no look-up, however often it was cut off: %s", async (times) => {
+  const life = await newLife();
+  await cutOff(life, "What is the price?", "I guess 999 dollars, I am fairly");
+  for (let n = 1; n < times; n++) {
+    await life.service.retry(CALLER, { idempotency: null });
+    await settle();
+    await life.say({ type: "text", text: `I guess 999 dollars, try ${n}` });
+    await life.service.stop(CALLER, { idempotency: null });
+    await settle();
+  }
+  await retry(life, "The price is 10 dollars.");
+  for (let n = 0; n < 4; n++) await say(life, `question-${n}`, `reply-${n} ${"word ".repeat(50)}`);
+  const find = (input: object) =>
+    life.service.recall(CALLER, { query: null, execution: null, from: null, to: null, offset: 0, limit: 20, ...input });
+  const readLookUps = async () => JSON.stringify([await find({ query: "guess dollars price" }), await find({ from: 1, to: 9 })]);
+  expect(await readLookUps()).toContain("10 dollars");
+  expect(await readLookUps()).not.toContain("999");
+  await ask(life, { keepRecent: 20 });
+  life.jobs.push(life.runtime.state.compaction.requested?.id ?? "");
+
+  const said = saidIn(await readParts(life));
+
+  expect(said).toContain("10 dollars");
+  expect(said).not.toContain("999");
+  await work(life);
+  expect(life.runtime.state.view.overlays).toMatchObject([{ kind: "summary", from: 1 }]);
+  const { output } = await recallFor({ session_id: CALLER.session }, toRecallPorts(life.runtime));
+  expect(output).toContain("10 dollars");
+  expect(output).not.toContain("999");
+  expect(await readLookUps()).not.toContain("999");
 });

@@ -3,75 +3,18 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createNodeSql } from "../../scripts/support/node-sql";
 import { NO_RETENTION } from "../../src/app/retention";
-import type { Caller } from "../../src/app/session-api";
-import { EXPORT_START, type ExportCursor, type ExportSource, PartBuilder } from "../../src/app/transfer/build-part";
-import { FileImport, type ImportTarget } from "../../src/app/transfer/import-file";
-import { PartWriter } from "../../src/app/transfer/part-writer";
-import type { TenantId } from "../../src/domain/ids";
-import { parseExportLine } from "../../src/http/import-sessions";
-import { ok } from "../../src/lib/result";
+import { toBase64 } from "../../src/lib/base64";
+import { sha256 } from "../../src/lib/sha256";
+import { hasSchema } from "../../src/session/log/log-schema";
 import { drawn } from "../support/effort";
 import { makeId } from "../tenant/support";
-import { CALLER, Life } from "./life";
+import { exportSession, importInto, importStream, newTarget, sealed, text } from "./exported";
+import { CALLER, Life, settle } from "./life";
 import { policies } from "./script";
 import { acts, Story } from "./story";
-import { buildRequestText, newLife, ROOMY, say } from "./talk";
+import { buildRequestText, newLife, say } from "./talk";
 
 const OTHER = { ...CALLER, tenant: makeId("ten", 7) };
-
-/** The export of one session, in parts of this size. `cut`: loses the part under way once, after so many steps. */
-async function exportSession(life: Life, caller: Caller, { size = 64_000, cut = -1 } = {}): Promise<Uint8Array<ArrayBuffer>> {
-  const source: ExportSource = {
-    listSettings: () => [],
-    next: (after) => (after === null ? caller.session : null),
-    read: async (_, input) => {
-      const page = await life.service.exportLines(caller, input);
-      if (!page.ok) return "gone";
-      return "moved" in page.value ? "moved" : page.value;
-    },
-    listFiles: () => [],
-    readFile: async () => null,
-  };
-  const facts = { of: "session", end_user: null, settings: [], made_at: 1 } as const;
-  const parts: Uint8Array[] = [];
-  let [cursor, previous, left]: [ExportCursor, string, number] = [EXPORT_START, "", cut];
-  while (!cursor.ended) {
-    const builder = new PartBuilder({ cursor, previous, size }, facts, source);
-    let step = await builder.step();
-    while (step === "more" && left !== 0) {
-      left -= 1;
-      step = await builder.step();
-    }
-    if (left === 0) {
-      left = -1;
-      continue;
-    }
-    expect(step).not.toBe("moved");
-    const sealed = await builder.seal(step === "done");
-    parts.push(sealed.bytes);
-    [cursor, previous] = [builder.cursor, sealed.sha256];
-  }
-  expect(parts.slice(0, -1).every((part) => part.byteLength === size)).toBe(true);
-  return new Uint8Array(await new Blob(parts.map((part) => new Uint8Array(part))).arrayBuffer());
-}
-
-function buildTarget(life: Life, tenant: TenantId): ImportTarget {
-  return {
-    tenant,
-    parse: parseExportLine,
-    restoreSettings: null,
-    stage: (session, input) => life.service.stageRestore({ tenant, session }, input),
-    finish: (session, seq) => life.service.finishRestore({ tenant, session }, { seq }),
-    drop: async (session) => void (await life.service.dropRestore({ tenant, session })),
-    register: async () => ok(null),
-    forget: async () => {},
-    storeFile: async () => ok(null),
-  };
-}
-
-const toStream = (bytes: Uint8Array<ArrayBuffer>): ReadableStream<Uint8Array> => new Blob([bytes]).stream();
-const importInto = (life: Life, tenant: TenantId, bytes: Uint8Array<ArrayBuffer>) =>
-  new FileImport(buildTarget(life, tenant), { maxFile: 1_000 }).run(toStream(bytes));
 
 const LOG_TABLES = ["events", "bodies", "items", "turns", "compactions", "executions", "views_before", "branches"];
 
@@ -79,21 +22,6 @@ const LOG_TABLES = ["events", "bodies", "items", "turns", "compactions", "execut
 function dump(life: Life): unknown {
   const rows = LOG_TABLES.map((table) => [table, life.sql.all(`SELECT * FROM ${table}`)] as const);
   return JSON.parse(JSON.stringify(Object.fromEntries(rows)).replaceAll(CALLER.tenant, "TENANT").replaceAll(OTHER.tenant, "TENANT"));
-}
-
-const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
-
-const sealed = async (lines: readonly string[]): Promise<Uint8Array<ArrayBuffer>> => {
-  const writer = new PartWriter("");
-  for (const line of lines) writer.add(line);
-  const sessions = lines.filter((line) => line.includes('"session_end"')).length;
-  return (await writer.seal({ sessions, lines: lines.length })).bytes;
-};
-
-function newTarget(): Life {
-  const life = new Life(createNodeSql(), "life-2");
-  life.models = { resolve: async () => ROOMY };
-  return life;
 }
 
 test("a restored session counts as used when it was restored, however old its messages are", async () => {
@@ -145,7 +73,7 @@ describe("a session with any history", () => {
           expect(await importInto(target, OTHER.tenant, bytes)).toMatchObject({ sessions: [{ status: "restored", detail: null }] });
 
           expect(dump(target)).toEqual(dump(story.life));
-          expect({ ...target.runtime.committed, tenant: null }).toEqual({ ...story.life.runtime.committed, tenant: null });
+          expect({ ...target.runtime.state, tenant: null }).toEqual({ ...story.life.runtime.state, tenant: null });
           expect(buildRequestText(target)).toBe(buildRequestText(story.life));
           const again = await exportSession(target, OTHER, { size });
           expect(
@@ -198,6 +126,43 @@ describe("a restoration", () => {
     expect(await importInto(target, OTHER.tenant, bytes)).toMatchObject({ sessions: [{ status: "erased" }] });
   });
 
+  test.each([
+    ["by one life", false],
+    ["by two lives, where the first ends between two parts", true],
+  ])("of a long session is folded in parts, and others are served between them: %s", async (_, dies) => {
+    const source = await newLife();
+    const messages = Array.from(
+      { length: 700 },
+      (__, n) => ({ role: "user", parts: [{ type: "text", text: `${n}` }], about: {} }) as const,
+    );
+    for (let batch = 0; batch < 5; batch++) await source.service.importMessages(CALLER, { messages, idempotency: null });
+    const target = newTarget();
+    const importing = importInto(target, OTHER.tenant, await exportSession(source, CALLER));
+    const { sql } = target;
+    const folded: number[] = [];
+    /** Goes on with the fold, a part at a time. */
+    const fold = async ({ runtime, service, time }: Life, isDone: () => boolean): Promise<void> => {
+      for (;;) {
+        await settle();
+        folded.push(hasSchema(sql) ? Number(sql.all("SELECT count(*) AS n FROM items")[0]?.n) : 0);
+        if (isDone()) return;
+        expect(runtime.exists).toBe(false);
+        expect(await service.describe(OTHER)).toMatchObject({ ok: false, error: { code: "session_not_found" } });
+        time.advance(0);
+      }
+    };
+
+    await fold(target, () => folded.some((items) => items > 1_000));
+    const last = dies ? new Life(sql, "life-3") : target;
+    const finished = dies ? last.service.finishRestore(OTHER, { seq: source.runtime.state.seq }) : importing;
+    await fold(last, () => last.runtime.exists);
+
+    expect(await finished).toMatchObject(dies ? { ok: true } : { sessions: [{ status: "restored" }] });
+    const parts = folded.slice(1).map((items, index) => items - (folded[index] ?? 0));
+    expect(Math.max(...parts)).toBeLessThan(1_500);
+    expect(dump(last)).toEqual(dump(source));
+  });
+
   test("closes a turn that was open in the source", async () => {
     const life = await newLife({});
     await life.send("hello");
@@ -240,6 +205,47 @@ describe("a restoration", () => {
       (lines) => at(lines, lines.length - 1, (line) => line.replace(/"bodies":\d+/, '"bodies":99')),
       /: is not the end of this session/,
     ],
+    [
+      "a session named otherwise than by its log",
+      (lines) => at(lines, 1, (line) => line.replace('"external_id":null', '"external_id":"ticket-2"')),
+      /^line 2: external_id: is not the one of the session's events/,
+    ],
+    [
+      "an end user of 5,000 characters",
+      (lines) => at(lines, 1, (line) => line.replace('"end_user":null', `"end_user":"${"x".repeat(5_000)}"`)),
+      /^line 2: end_user: /,
+    ],
+    ...["{broken", "null", '{"__proto__":1}', '[{"type":"video","url":"https://example.org"}]', '[{"type":"text","text":1}]'].map(
+      (content): [string, (lines: string[]) => readonly string[], RegExp] => [
+        `a message of ${content}`,
+        (lines) => {
+          const index = lines.findIndex((line) => line.includes('"type":"body"') && line.includes("msg_"));
+          return at(lines, index, (line) => JSON.stringify({ ...JSON.parse(line), text: content }));
+        },
+        /^line \d+: text: /,
+      ],
+    ),
+    [
+      "a text that no event names",
+      (lines) => {
+        const body = JSON.stringify({ type: "body", id: makeId("bod", 1), part: 0, text: "hidden" });
+        const first = lines.findIndex((line) => line.includes('"type":"body"'));
+        return at(lines.toSpliced(first, 0, body), lines.length, (line) =>
+          line.replace(/"bodies":(\d+)/, (_, n) => `"bodies":${Number(n) + 1}`),
+        );
+      },
+      /: no event names this text/,
+    ],
+    [
+      "a nested field that is of another kind",
+      (lines) => at(lines, 3, (line) => line.replace('"tokens":', '"tokens":null,"rough_":')),
+      /^line 4: data\./,
+    ],
+    [
+      "an item beyond the next position",
+      (lines) => at(lines, 3, (line) => line.replace('"position":1', '"position":2')),
+      /^line 4: data: position: must be 1/,
+    ],
   ])("is refused with the line: %s", async (_, change, fault) => {
     const target = newTarget();
     const bytes = await sealed(change(await exportedLines()));
@@ -263,6 +269,80 @@ describe("a restoration", () => {
     await expect(importInto(newTarget(), OTHER.tenant, encode("x".repeat(10_000_000)))).rejects.toThrow(/longer than/);
   });
 
+  const PDF = "%PDF-1.7\n";
+  const SVG = '<svg xmlns="http://www.w3.org/2000/svg"/>';
+  test.each<[string, object, string, RegExp]>([
+    ["a page", { media_type: "text/html" }, "<p>Hello</p>", /^line \d+: media_type: /],
+    ["a drawing", { media_type: "image/svg+xml" }, SVG, /^line \d+: media_type: /],
+    ["a text that says to be a PDF", { media_type: "application/pdf" }, "nine bits", /^line \d+: media_type: the content is text\/plain/],
+    ["a PDF that says to be an image", { media_type: "image/png" }, PDF, /^line \d+: media_type: the content is application\/pdf/],
+    ["a text that is not UTF-8", { media_type: "text/plain" }, "\u00ff", /^line \d+: media_type: the content is not UTF-8/],
+    ["a type of two lines", { media_type: "text/plain\r\nX-Evil: 1" }, "hello", /^line \d+: media_type: /],
+    ["a name of two lines", { name: "a\r\nb.txt" }, "hello", /^line \d+: name: /],
+    ["a name with a NUL", { name: "a\u0000.txt" }, "hello", /^line \d+: name: /],
+    ["a name that reads backwards", { name: "a\u202Etxt.exe" }, "hello", /^line \d+: name: /],
+    ["an empty name", { name: "" }, "hello", /^line \d+: name: /],
+    ["a text that is too large", {}, "x".repeat(1_048_577), /^line \d+: bytes: at most 1048576/],
+    ["another digest", { sha256: "0".repeat(64) }, "hello", /^line \d+: sha256: /],
+  ])("is refused with the line of a file: %s", async (_, facts, content, fault) => {
+    const lines = await exportedLines();
+    const bytes = Uint8Array.from(content, (character) => character.charCodeAt(0));
+    const file = { id: makeId("fil", 1), name: "a.txt", media_type: "text/plain", bytes: bytes.length, sha256: await sha256(bytes) };
+    const written = [
+      JSON.stringify({ type: "file", ...file, ...facts }),
+      JSON.stringify({ type: "content", file: file.id, offset: 0, base64: toBase64(bytes) }),
+    ];
+    const end = (lines.at(-1) ?? "").replace('"files":0', '"files":1');
+    const target = newTarget();
+    const stored: string[] = [];
+
+    const importing = importInto(target, OTHER.tenant, await sealed([...lines.slice(0, -1), ...written, end]), { stored });
+
+    await expect(importing).rejects.toThrow(fault);
+    expect([target.runtime.exists, stored]).toEqual([false, []]);
+  });
+
+  test("whose rows would take the room that is reserved is refused, and leaves nothing", async () => {
+    const base = createNodeSql();
+    let isFolded = false;
+    const target = new Life({
+      ...base,
+      // The object is full once the log is folded.
+      isFull: () => isFolded,
+      transaction: (work) =>
+        base.transaction(() => {
+          isFolded =
+            base.all("SELECT 1 FROM sqlite_master WHERE name = 'events'").length > 0 && base.all("SELECT 1 FROM bodies").length > 0;
+          return work();
+        }),
+    });
+
+    const done = await importInto(target, OTHER.tenant, await sealed(await exportedLines()));
+
+    expect(done).toMatchObject({ sessions: [{ status: "refused", detail: "storage_full" }] });
+    expect(target.runtime.exists).toBe(false);
+    expect(base.all("SELECT name FROM sqlite_master WHERE name = 'events'")).toEqual([]);
+  });
+
+  test("that is refused reads the rest of its body, so that the client reads the answer", async () => {
+    const chunks = ["{broken\n", ...Array.from({ length: 40 }, () => "x".repeat(1_000_000))];
+    let sent = 0;
+    const body = new ReadableStream<Uint8Array>({
+      pull: (controller) => {
+        const chunk = chunks[sent++];
+        if (chunk === undefined) controller.close();
+        else controller.enqueue(new TextEncoder().encode(chunk));
+      },
+      cancel: () => {
+        throw new Error("the connection is closed");
+      },
+    });
+
+    await expect(importStream(newTarget(), OTHER.tenant, body)).rejects.toThrow(/^line 1: is not JSON/);
+
+    expect(sent).toBe(chunks.length + 1);
+  });
+
   test("of a log that is not an open session's is refused as a whole", async () => {
     const lines = await exportedLines();
     const target = newTarget();
@@ -270,9 +350,9 @@ describe("a restoration", () => {
     const end = JSON.stringify({ type: "session_end", id: CALLER.session, events: 2, bodies: 0, files: 0 });
     const session = (lines[1] ?? "").replace(/"seq":\d+/, '"seq":2');
 
-    const done = await importInto(target, OTHER.tenant, await sealed([lines[0] ?? "", session, lines[2] ?? "", erased, end]));
+    const importing = importInto(target, OTHER.tenant, await sealed([lines[0] ?? "", session, lines[2] ?? "", erased, end]));
 
-    expect(done).toMatchObject({ sessions: [{ status: "refused", detail: expect.stringContaining("not the whole log") }] });
+    await expect(importing).rejects.toThrow(/^line 2: the log: is not the whole log/);
     expect(target.runtime.exists).toBe(false);
     expect(target.sql.all("SELECT name FROM sqlite_master WHERE type = 'table' AND name = 'events'")).toEqual([]);
   });

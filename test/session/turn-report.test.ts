@@ -48,6 +48,34 @@ async function readReport(life: Life): Promise<TurnReport> {
   return report.value;
 }
 
+test("a caller that waits with a limit is told the turn as it is at that time, and one that comes in between earlier", async () => {
+  const life = new Life();
+  await life.open();
+  await life.send("go");
+  const turn = life.events().find((event) => event.type === "TurnStarted")?.turn;
+  if (!turn) throw new Error("no turn");
+  const told: [string, string][] = [];
+  const wait = (name: string, within?: number): void =>
+    void life.service.waitForTurn(CALLER, turn, within).then((report) => report.ok && told.push([name, report.value.status]));
+  wait("short", 2_000);
+  wait("long", 10_000);
+  wait("endless");
+
+  life.time.advance(1_999);
+  await settle();
+  expect(told).toEqual([]);
+  life.time.advance(1);
+  await settle();
+  expect(told).toEqual([["short", "generating"]]);
+
+  await life.answer("done");
+  await settle();
+  expect(told.slice(1).toSorted()).toEqual([
+    ["endless", "completed"],
+    ["long", "completed"],
+  ]);
+});
+
 test("the report of a long turn holds its reply and whole messages only, and says that older ones are left out", async () => {
   const life = await longTurn(5);
   await life.answer("done");

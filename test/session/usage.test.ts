@@ -105,6 +105,7 @@ describe("after a turn", () => {
   test("of a model of unknown window says what the policy takes it to be", async () => {
     const life = await priced({ ...PRICED, context_window: null });
     await life.service.patch(CALLER, { policy: { preset: "balanced", unknown_window: 128_000 } });
+    expect(await life.service.describe(CALLER)).toMatchObject({ value: { context_window: null, assumed_window: 128_000 } });
     await life.send("one");
     await says(life, USAGE);
 
@@ -175,6 +176,41 @@ describe("after a turn", () => {
       context_window: 8_000,
       current_context_tokens: { tokens: expect.any(Number), source: "estimated" },
     });
+  });
+
+  const REFUSALS = [
+    ["invalid_param", 400],
+    ["auth", 401],
+    ["not_found", 404],
+    ["rate_limit", 429],
+    ["unavailable", 503],
+  ] as const;
+
+  test.each(REFUSALS)("one that the provider refused (%s, %i) costs nothing, and the sums stay complete", async (kind, status) => {
+    const life = await priced();
+    await life.send("one");
+    // A busy model is asked three times.
+    for (let call = 1; call <= 3 && life.runtime.state.turn; call++) {
+      await life.say({ type: "failure", failure: { kind, status } });
+      await life.advance(2_000);
+    }
+    expect(await lastTurn(life)).toMatchObject({ status: "failed", cost: 0 });
+    await life.send("again");
+    await says(life, USAGE);
+
+    const { usage } = await describeSession(life);
+    expect(usage).toMatchObject({ calls: life.calls.length, failed_calls: life.calls.length - 1, cost: COST });
+    expect(usage).toMatchObject({ unpriced_calls: 0, cost_complete: true });
+  });
+
+  test.each([
+    ["after it had begun to answer", [{ type: "text", text: "Once" } as const]],
+    ["without a status", []],
+  ])("one that broke off %s has no known cost", async (_, before) => {
+    const life = await priced();
+    await life.send("one");
+    await life.say(...before, { type: "failure", failure: { kind: "auth", status: before.length > 0 ? 401 : null } });
+    expect((await describeSession(life)).usage).toMatchObject({ cost: null, unpriced_calls: 1, cost_complete: false });
   });
 
   test("one that a crash interrupted reports the figures before the model is looked up", async () => {

@@ -54,7 +54,12 @@ export async function redact(world: World): Promise<void> {
   const listed = await attempt(world, "items", (service) => service.items(CALLER, page));
   const said = listed?.ok ? listed.value.data : [];
   if (said.length === 0) return;
-  await redactMessage(world, world.random.pick(said).id);
+  const { id, tool_calls: calls = [] } = world.random.pick(said);
+  await redactMessage(
+    world,
+    id,
+    calls.map((call) => call.id),
+  );
 }
 
 async function redactAt(world: World, position: number): Promise<void> {
@@ -66,7 +71,8 @@ async function redactAt(world: World, position: number): Promise<void> {
   if (id) await redactMessage(world, id);
 }
 
-async function redactMessage(world: World, message: ItemId): Promise<void> {
+async function redactMessage(world: World, message: ItemId, calls: readonly ItemId[] = []): Promise<void> {
   const done = await attempt(world, "redact", (service) => service.redact(CALLER, message));
+  if (done?.ok) world.log.redactions.checkCalls(calls);
   world.stats.count(`redact: ${done === null ? "unanswered" : done.ok ? "done" : done.error.code}`);
 }

@@ -170,6 +170,8 @@ export class ChoiceRules {
     const fits = typeof most !== "number" || (request.maxOutput !== null && request.maxOutput <= most);
     violations.check(fits, "I32", () => `turn ${id} is asked for ${request.maxOutput} tokens and chose at most ${most}`);
     if (own.model !== null && own.model === asks) stats.count("asked of the message's own model");
+    if (own.model === asks && request.model.ratio !== undefined) stats.count("asked of an own model with a ratio");
+    if (own.model === asks && request.model.capabilities) stats.count("asked of an own model that sees no images");
     if (isEmpty(own)) return;
     stats.count(isRepeat ? "repeated with choices" : "asked with choices");
   }

@@ -5,11 +5,12 @@
  */
 import type { CopiedPlace, RespondFromInput } from "../../src/app/respond-api";
 import type { StoredEvent } from "../../src/domain/events";
-import type { ExecutionId, ItemId } from "../../src/domain/ids";
+import type { ExecutionId } from "../../src/domain/ids";
 import type { ItemMeta } from "../../src/domain/message";
 import { ALL_POSITIONS, readItems } from "../../src/session/log/log-tables";
 import type { SessionRuntime } from "../../src/session/runtime";
 import { copyAgainAndAgain } from "./fork-rules";
+import { listRedacted } from "./redaction-rules";
 import { CALLER, type World } from "./world";
 
 type Place = CopiedPlace & Pick<RespondFromInput, "after" | "leg">;
@@ -41,18 +42,18 @@ export class CopyRules {
       const { copy: to, at, cut } = place;
       const { outcome, copy } = await copyAgainAndAgain(this.world, { source: (work) => work(service, CALLER), to, at, cut });
       this.world.violations.check(outcome.ok, "I39", () => `the place cannot be copied: ${JSON.stringify([place, outcome])}`);
-      if (outcome.ok) this.#checkItems(place, copy.runtime);
+      if (outcome.ok) this.#checkItems(place, copy.runtime, events);
       this.#checkEnd(place, events);
     }
   }
 
-  #checkItems({ at, cut }: Place, copy: SessionRuntime): void {
+  #checkItems({ at, cut }: Place, copy: SessionRuntime, events: readonly StoredEvent[]): void {
     const { violations, respond, stats } = this.world;
     const { runtime } = this.world.wake();
     const left = new Set((cut?.without ?? []).flatMap(({ from, to }) => Array.from({ length: to - from + 1 }, (_, n) => from + n)));
     const meant = respond.pastOf(at).filter(({ position }) => !left.has(position));
     const [texts, copied] = [readTexts(runtime), [...readTexts(copy).values()]];
-    const gone = new Set<ItemId>(runtime.state.redacted);
+    const gone = listRedacted(events);
     let next = 0;
     for (const { id, position, incomplete } of meant) {
       const isThere = gone.has(id) || copied[next] === texts.get(position);

@@ -70,7 +70,7 @@ export class ExternalIds {
       readLabels: async () => null,
       hide: async () => {},
       ...NOTHING_TO_FORGET,
-      sweep: async () => {},
+      sweep: async () => true,
       newErasureId: () => makeId("era", this.#ids++),
       now: () => this.scheduler.now,
       log: SILENT,

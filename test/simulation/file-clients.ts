@@ -199,7 +199,7 @@ export class FileClients {
     const to = id("ses", ++this.#forks);
     await this.#register(worker, to);
     const { tenant, sql, scheduler } = this.world;
-    const hashing = this.world.hashing(worker);
+    const hashing = this.world.hashing.begin(worker);
     const copied = await copySession({
       source: (work) => hashing(() => this.world.callSession(worker, from, "fork", work)),
       target: (work) => hashing(() => this.world.callSession(worker, to, "copy", work)),

@@ -12,6 +12,7 @@ import { createDirectory, type Directory } from "../../src/tenant/shared/directo
 import { countingIds, TENANT } from "../support/builders";
 import { createMigratedSql } from "../tenant/memory-sql";
 import { NOTHING_TO_FORGET } from "../tenant/support";
+import { Hashing } from "./hashing";
 import { createQuietPorts, createSessionSql } from "./quiet-session";
 import { Random } from "./random";
 import { Scheduler, Scope } from "./scheduler";
@@ -146,6 +147,7 @@ export class FileWorld {
   readonly tenant: SimObject<TenantLife>;
   readonly sessions = new Map<SessionId, SimSession>();
   readonly newId = countingIds();
+  readonly hashing = new Hashing();
 
   constructor(seed: number) {
     this.random = new Random(seed);
@@ -189,7 +191,7 @@ export class FileWorld {
       readLabels: async () => ({ end_user: null, source: null }),
       hide: async () => {},
       ...NOTHING_TO_FORGET,
-      sweep: async () => {},
+      sweep: async () => true,
       newErasureId: () => this.newId("era"),
       now,
       log: SILENT,
@@ -245,28 +247,10 @@ export class FileWorld {
     return object.call(from, label, ({ service }) => work(service, { tenant: TENANT, session }));
   }
 
-  readonly #hashing = new Set<Scope>();
-
-  /**
-   * A copy hashes ids between its calls, on a thread that no scheduler sees. No step begins while one does, so that a seed stays one story.
-   * Returns a wrapper for the calls.
-   */
-  hashing(scope: Scope) {
-    const busy = this.#hashing;
-    const call = async <T>(work: () => Promise<T>): Promise<T> => {
-      busy.delete(scope);
-      const value = await work();
-      busy.add(scope);
-      return value;
-    };
-    return Object.assign(call, { end: () => void busy.delete(scope) });
-  }
-
   /** One step, and what follows from it without waiting. False when nothing is left. */
   async step(): Promise<boolean> {
     const went = await this.scheduler.step();
-    for (const scope of this.#hashing) if (!scope.alive) this.#hashing.delete(scope);
-    while (this.#hashing.size > 0) await new Promise((resolve) => setImmediate(resolve));
+    await this.hashing.settle();
     return went;
   }
 

@@ -14,7 +14,8 @@ import { checkFork } from "./fork-rules";
 import type { LogRules } from "./log-rules";
 import { checkPast } from "./past-rules";
 import { MODELS } from "./profile";
-import { checkNothingFound, checkSearch } from "./search-rules";
+import { listRedacted } from "./redaction-rules";
+import { checkNothingFound, checkSearch, checkTakenBack } from "./search-rules";
 import type { Send } from "./send";
 import { checkNoDeadEnd } from "./strict-endpoint";
 import { checkExecutions } from "./tool-rules";
@@ -42,6 +43,7 @@ export async function checkAtRest(run: Run): Promise<void> {
   await run.world.copies.check(run.log.events);
   await run.users.names.check(run.world, run.log.events);
   await checkSearch(run.world, run.users.sends);
+  await checkTakenBack(run.world);
   // Runs before a complete rebuild, which removes the rows that an interrupted rebuild left.
   await run.log.redactions.checkRows();
   await checkReadModel(run);
@@ -135,7 +137,7 @@ function checkMessages({ world, users, log }: Run): void {
     () => "positions of the record have gaps",
   );
   const cancelled = new Set(log.events.flatMap((event) => (event.type === "QueuedMessageCancelled" ? [event.message] : [])));
-  const redacted = new Set(log.replayed.redacted);
+  const redacted = listRedacted(log.events);
   const placed = new Map<Send, number>();
   for (const send of users.sends) {
     const found = items.filter((item) => toItemText(item) === send.text);
@@ -148,7 +150,7 @@ function checkMessages({ world, users, log }: Run): void {
     const position = found[0]?.meta.position;
     const torn = position === undefined ? null : findTorn(items, send, position);
     if (torn) violations.report("I1", torn);
-    if (position !== undefined && send.ackedAt !== null && send.onBusy !== "interrupt") placed.set(send, position);
+    if (position !== undefined && send.ackedAt !== null) placed.set(send, position);
   }
   checkOrder(world, placed);
   checkBatches(world, { items, sends: users.sends });
@@ -170,11 +172,14 @@ function checkBatches({ violations }: World, { items, sends }: { items: readonly
   }
 }
 
-/** A message that was sent after an acknowledgement comes later in the record. An interruption may precede waiting messages. */
+/**
+ * A message that was sent after an acknowledgement comes later in the record. An interruption may precede waiting messages that are none.
+ */
 function checkOrder({ violations }: World, placed: ReadonlyMap<Send, number>): void {
   const all = [...placed];
   for (const [first, at] of all) {
-    const late = all.find(([other, position]) => (first.ackedAt ?? 0) < other.issuedAt && position < at);
+    const mayPrecede = ({ onBusy }: Send): boolean => onBusy === "interrupt" && first.onBusy !== "interrupt";
+    const late = all.find(([other, position]) => (first.ackedAt ?? 0) < other.issuedAt && position < at && !mayPrecede(other));
     violations.check(
       !late,
       "I1",
@@ -198,7 +203,7 @@ function checkReplayedView(run: Run): void {
   world.crash();
   const after = buildRequest(world.wake().runtime.content, spec);
   world.violations.check(isDeepStrictEqual(before, after), "I9", () => "the view after a restart differs from the one before");
-  const same = isDeepStrictEqual(world.wake().runtime.committed, log.replayed);
+  const same = isDeepStrictEqual(world.wake().runtime.state, log.replayed);
   world.violations.check(same, "I9", () => "the state after a restart differs from the fold of the log");
 }
 

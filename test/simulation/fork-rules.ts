@@ -19,22 +19,53 @@ export async function checkFork(world: World): Promise<void> {
   const source = world.wake();
   const spec = MODELS[source.runtime.state.settings.model];
   if (!spec) return;
-  const { copy, outcome } = await copyAgainAndAgain(world, { source: (work) => work(source.service, CALLER), to: COPY.session, at: null });
+  // No draw of the story follows. The redaction comes before the head, or before any page.
+  let calls = world.random.int(1, 4);
+  const before = countChanges(world);
+  const copying = { to: COPY.session, at: null };
+  const { copy, outcome } = await copyAgainAndAgain(world, {
+    ...copying,
+    source: async (work) => {
+      if (--calls === 0) await redactAny(world);
+      return work(source.service, CALLER);
+    },
+  });
   violations.check(outcome.ok, "I9", () => `the session cannot be copied: ${JSON.stringify(outcome)}`);
   // No turn is copied, and so neither is what the last one was asked with in place of the session's settings.
   const { deps, state } = source.runtime;
   const withoutTurns = createContent(deps.sql, () => ({ ...state, last_turn: null }));
   const [read, meant] = [copy.runtime.content, withoutTurns].map((content) => plain(buildRequest(content, spec)));
   const apart = (meant?.messages ?? []).findIndex((message, index) => !isDeepStrictEqual(message, read?.messages[index]));
-  const same = isDeepStrictEqual(read, meant);
+  // While a redaction waits for its scrub, the source may compact, which the copy does not.
+  const same = isDeepStrictEqual(read, meant) || countChanges(world) > before;
   violations.check(
     same,
     "I9",
     () =>
       `a copy reads other than its source, from message ${apart} on: ${JSON.stringify([meant?.messages[apart], read?.messages[apart]]).slice(0, 2_000)}`,
   );
-  violations.check(isDeepStrictEqual(copy.runtime.committed, fold(copy.events())), "I9", () => "a copy's state is not the fold of its log");
+  violations.check(isDeepStrictEqual(copy.runtime.state, fold(copy.events())), "I9", () => "a copy's state is not the fold of its log");
+  const gone = new Set(world.log.redactions.goneMarks);
+  const left = [...world.book.marksIn(JSON.stringify(read))].filter((mark) => gone.has(mark));
+  violations.check(left.length === 0, "I31", () => `a copy sends what its source has redacted: ${left}`);
   world.stats.count("copied whole");
+}
+
+const countChanges = ({ sql }: World): number => Number(sql.all("SELECT count(*) AS n FROM events WHERE type = 'EpochChanged'")[0]?.n);
+
+/** Redacts a message of the source while it is copied. */
+async function redactAny(world: World): Promise<void> {
+  const { service, runtime } = world.wake();
+  const page = await service.items(CALLER, { after: null, limit: 100, order: "asc" });
+  const said = page.ok ? page.value.data.filter(({ redacted }) => !redacted) : [];
+  if (said.length === 0) return;
+  const message = world.random.pick(said);
+  const isRead = runtime.state.view.overlays.some(({ from, to }) => from <= message.position && message.position <= to);
+  const asked = service.redact(CALLER, message.id);
+  // The scrub of its files waits for the scheduler.
+  while (world.hasNoViolation && (await world.scheduler.step())) world.log.afterStep();
+  if (!world.hasNoViolation || !(await asked).ok) return;
+  world.stats.count(isRead ? "redacted what a copy has a summary of" : "redacted while it is copied");
 }
 
 type Copying = Pick<Parameters<typeof copySession>[0], "source" | "to" | "at"> & { readonly cut?: ForkCut | undefined };

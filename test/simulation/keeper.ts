@@ -52,7 +52,7 @@ export async function changeSettings(world: World): Promise<void> {
   const ordinary = random.weighted({ model: 4, policy: 3, system: 1, tools: 1, title: 1, generation: 1.5, instructions: 2 });
   const change = isCompacting && random.chance(0.5) ? "instructions" : ordinary;
   const input = {
-    model: { model: random.pick(["big", "small", "small", "tiny", "stingy", "endless"]) },
+    model: { model: random.pick(["big", "small", "small", "tiny", "stingy", "endless", "dense", "blind"]) },
     policy: { policy: parsePolicyText(drawPolicy(random)) },
     system: { system: drawText(random, 0, 600) },
     tools: { tools: profile.toolCalls > 0 && random.chance(0.7) ? TOOLS : null },

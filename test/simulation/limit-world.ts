@@ -3,13 +3,14 @@ import type { WholeSessionApi } from "../../src/app/control-api";
 import { takeCall, withCallLimit } from "../../src/app/models/limit-calls";
 import type { ChatModel } from "../../src/app/ports";
 import type { RateGrant } from "../../src/app/rate-grants";
-import { createRateMeter, type RateMeter, shareOfLimit } from "../../src/app/rate-meter";
+import { createRateMeter, type RateMeter } from "../../src/app/rate-meter";
 import type { SlotMeter } from "../../src/app/slot-meter";
 import type { WholeTenantApi } from "../../src/app/whole-tenant-api";
 import { type AuditLog, createAuditLog } from "../../src/audit/audit-log";
 import { type LimitSet, NO_LIMITS } from "../../src/contract/limits";
 import type { SessionId } from "../../src/domain/ids";
 import { ok } from "../../src/lib/result";
+import { within } from "../../src/lib/timer";
 import { ringAlarm } from "../../src/session/alarm";
 import type { Sql } from "../../src/session/log/sql";
 import { SessionRuntime } from "../../src/session/runtime";
@@ -28,7 +29,8 @@ import { SlotWatch } from "./slot-watch";
 import { Stats } from "./stats";
 import { Violations } from "./violation";
 
-const ISOLATES = 3;
+/** After this time a call has failed (`src/wiring.ts`). */
+const TAKE_MS = 5_000;
 
 interface SessionLife {
   readonly scope: Scope;
@@ -79,7 +81,9 @@ export class LimitWorld {
   readonly tenant: SimObject<{ readonly scope: Scope }>;
   readonly sessions = new Map<SessionId, SimSession>();
   readonly newId = countingIds();
-  #isolates: Isolate[] = [];
+  /** How many isolates serve the tenant. One comes about with the first request that it serves. */
+  readonly places: number;
+  readonly #isolates = new Map<number, Isolate>();
   #made = 0;
 
   constructor(seed: number) {
@@ -107,16 +111,25 @@ export class LimitWorld {
     this.rules = new RateRules(this);
     this.slots = new SlotWatch(this);
     this.tenant = new SimObject(this, "tenant", { create: (scope) => ({ scope }), ring: () => {} });
-    this.#isolates = Array.from({ length: ISOLATES }, () => this.#createIsolate());
+    this.places = random.pick([1, 3, 3, 20, 500]);
+  }
+
+  /** A call of the tenant's object about rates or slots, with the time limit of `wiring`. */
+  withinLimit<T>(scope: Scope, call: Promise<T>): Promise<T> {
+    const { scheduler } = this;
+    return within(TAKE_MS, (ms, work) => scheduler.timer(scope, { ms, label: "a call hangs" }, work), call);
   }
 
   /** Any isolate: the platform chooses for each request, and for each life of an object. */
   isolate(): Isolate {
-    return this.random.pick(this.#isolates);
+    const place = this.random.int(0, this.places - 1);
+    const isolate = this.#isolates.get(place) ?? this.#createIsolate();
+    this.#isolates.set(place, isolate);
+    return isolate;
   }
 
   get isolates(): readonly Isolate[] {
-    return this.#isolates;
+    return [...this.#isolates.values()];
   }
 
   #createIsolate(): Isolate {
@@ -126,10 +139,10 @@ export class LimitWorld {
       createRateMeter({
         ask: (_, asks) => {
           const grant = () => this.sql.transaction(() => this.windows.grant(asks, this.scheduler.now));
-          return this.rules.watchAsk(scope, asks, () => this.#grant(scope, grant));
+          return this.rules.watchAsk(scope, asks, () => this.withinLimit(scope, this.#grant(scope, grant)));
         },
         now: () => this.scheduler.now,
-        smallest: shareOfLimit,
+        background: () => {},
         max: 100,
       }),
     );
@@ -251,7 +264,8 @@ export class LimitWorld {
   crashIsolate(): void {
     const dead = this.isolate();
     this.stats.count("isolate crashes");
-    this.#isolates = this.#isolates.map((isolate) => (isolate === dead ? this.#createIsolate() : isolate));
+    for (const [place, isolate] of this.#isolates) if (isolate === dead) this.#isolates.delete(place);
+    this.rules.noteLoss();
     this.scheduler.kill(dead.scope);
     for (const { object, isolate } of this.sessions.values()) if (isolate === dead) object.crash();
     for (const fail of dead.requests) fail(new ResetError("the isolate died"));

@@ -193,6 +193,7 @@ async function simulate(seed: number): Promise<{ readonly world: LimitWorld; rea
     acts.check();
     checkRefused(world, clients);
     checkEntered(world);
+    world.rules.checkAtRest();
     await world.slots.checkAtRest();
   }
   return { world, violation: violations.found[0]?.message ?? null };
@@ -208,6 +209,7 @@ testSeeds({
     "slots taken",
     "slots refused: tenant",
     "slots refused: key",
+    "asks for slots refused",
     "steps at the limit",
     "leased beyond the limit",
     "turns recovered",
@@ -218,6 +220,7 @@ testSeeds({
     "model_calls refused",
     "blocks granted",
     "blocks refused",
+    "whole minutes that refused",
     "admitted alone",
     "admitted late",
     "opened: 201",

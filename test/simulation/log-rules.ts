@@ -1,6 +1,7 @@
 /** The invariants of the log after every step, and of the state folded from it (docs/invariants.md). */
+
 import { isDeepStrictEqual } from "node:util";
-import { PADDING, rawViewTokens } from "../../src/context/budget";
+import { PADDING, Sizing } from "../../src/context/sizing";
 import type { EpochOp } from "../../src/domain/compaction-events";
 import type { StoredEvent } from "../../src/domain/events";
 import { evolve } from "../../src/domain/evolve";
@@ -8,6 +9,7 @@ import type { TurnId } from "../../src/domain/ids";
 import { listEventItems } from "../../src/domain/items-of";
 import type { ItemMeta, TextRef } from "../../src/domain/message";
 import { initialState, isRunning, type SessionState } from "../../src/domain/state";
+import { askedModel } from "../../src/domain/turn-choices";
 import { readBodies } from "../../src/session/log/bodies";
 import { findNewest } from "../../src/session/log/branch-items";
 import { readEvents } from "../../src/session/log/event-log";
@@ -15,8 +17,9 @@ import { hasSchema, readMeta } from "../../src/session/log/log-schema";
 import { checkArchive } from "./archivist";
 import { CompactionRules } from "./compaction-rules";
 import { DraftRules } from "./draft-rules";
-import { INSTRUCTION_MARK } from "./profile";
+import { INSTRUCTION_MARK, MODELS } from "./profile";
 import { RedactionRules } from "./redaction-rules";
+import { TurnRules } from "./turn-rules";
 import { ViewRules } from "./view-rules";
 import type { World } from "./world";
 
@@ -34,6 +37,7 @@ export class LogRules {
   readonly #drafts: DraftRules;
   readonly #view: ViewRules;
   readonly redactions: RedactionRules;
+  readonly turns: TurnRules;
   /** The epoch of each lease, by its fencing token. */
   readonly #epochs = new Map<number, number>();
   /** The standing instructions that the plan of each lease names, by its fencing token. */
@@ -50,6 +54,7 @@ export class LogRules {
     this.#drafts = new DraftRules(world);
     this.#view = new ViewRules(world);
     this.redactions = new RedactionRules(world);
+    this.turns = new TurnRules(world);
   }
 
   afterStep(): void {
@@ -81,7 +86,7 @@ export class LogRules {
     for (const event of events) this.#take(event);
     if (events.some(({ type }) => type === "MessageRedacted")) this.redactions.checkTables();
     if (!life || this.replayed.seq === seen) return;
-    const same = isDeepStrictEqual(life.runtime.committed, this.replayed);
+    const same = isDeepStrictEqual(life.runtime.state, this.replayed);
     violations.check(same, "I9", () => `the live state differs from the fold of the log at seq ${this.replayed.seq}`);
   }
 
@@ -103,6 +108,7 @@ export class LogRules {
     if (event.type === "SettingsChanged" && event.changes.summary_instructions !== undefined && before.compaction.lease)
       this.world.stats.count("instructions changed under a summary");
     this.#checkTurn(event, before);
+    this.turns.afterEvent(event);
     this.#checkRefusal(event, before);
     this.replayed = evolve(before, event);
     if (event.type === "PinsSet") this.pins = event.pins;
@@ -184,14 +190,16 @@ export class LogRules {
   #checkRefusal(event: StoredEvent, before: SessionState): void {
     const fit = event.type === "TurnFailed" && event.failure.kind === "cannot_fit" ? event.failure.fit : null;
     if (!fit || fit.bytes) return;
-    const tokens = rawViewTokens(before) * PADDING * Math.max(1, ...before.ratios.map(({ value }) => value));
+    const asked = MODELS[askedModel(before)];
+    if (!asked) return;
+    const tokens = new Sizing(before, asked).raw * PADDING * Math.max(asked.ratio ?? 1, ...before.ratios.map(({ value }) => value));
     this.world.violations.check(tokens > fit.limit, "I6", () => `${tokens} tokens by our estimate were refused, the limit is ${fit.limit}`);
   }
 
   /** I13: remaining work has a job, and an alarm that will fire for it if the object dies now. */
   #checkAlarm(): void {
     const { sql, alarmAt, violations, scheduler } = this.world;
-    const { turn, queue, compaction, seq, lifecycle, redacted } = this.replayed;
+    const { turn, queue, compaction, seq, lifecycle, redactions } = this.replayed;
     const jobs = sql.all<{ kind: string; due_at: number }>("SELECT kind, due_at FROM jobs");
     const due = Math.min(...jobs.map((job) => job.due_at));
     // A failed job is retried after a pause.
@@ -205,7 +213,7 @@ export class LogRules {
       expire_tools: turn?.phase === "awaiting_tools",
       // While a turn runs, the turn does the work.
       wake_compaction: compaction.requested !== null && turn === null,
-      scrub: redacted.length > this.world.scrubbed,
+      scrub: redactions > this.world.scrubbed,
     };
     const armed = new Set(jobs.map((job) => job.kind));
     const stranded = Object.keys(owed).filter((kind) => owed[kind] && !armed.has(kind));

@@ -1,7 +1,6 @@
 import { serveSession } from "../../scripts/support/serve-session";
 import type { WholeSessionApi } from "../../src/app/control-api";
 import { listHolding, listWritten, type Placement } from "../../src/app/placement";
-import type { ChatModel } from "../../src/app/ports";
 import type { MovePorts } from "../../src/app/projection/move-ports";
 import type { TenantChange } from "../../src/app/tenant-api";
 import type { TenantProjection } from "../../src/app/tenant-projection";
@@ -25,7 +24,7 @@ import { countingIds, TENANT } from "../support/builders";
 import { createMigratedSql } from "../tenant/memory-sql";
 import { NAMES as OWNERS } from "../tenant/support";
 import { SimObject } from "./file-world";
-import { createQuietPorts, createSessionSql } from "./quiet-session";
+import { createQuietPorts, createSessionSql, createSlowModel } from "./quiet-session";
 import { Random } from "./random";
 import { Scheduler, Scope } from "./scheduler";
 import type { SimD1 } from "./sim-d1";
@@ -165,7 +164,7 @@ export class MoveWorld {
       ...createQuietPorts(this, scope),
       sql,
       setAlarm: (at) => this.findSession(id).object.setAlarm(at),
-      model: this.#model(scope),
+      model: createSlowModel(this, scope, 5_000),
       projection: () => projection,
       usageArchive: () => ({
         keep: (session, usage) => this.tenant.call(scope, "keep", () => this.sql.transaction(() => this.usage.keep(session, usage))),
@@ -190,19 +189,6 @@ export class MoveWorld {
     return { scope, usageRetention };
   }
 
-  #model(scope: Scope): ChatModel {
-    const { scheduler, random } = this;
-    return {
-      render: async () => ({ url: "", body: "" }),
-      stream: async function* (_, { signal }) {
-        await scheduler.sleep(scope, random.int(0, 5_000), "the model writes");
-        if (signal.aborted) return yield { type: "failure", failure: { kind: "aborted", status: null } };
-        yield { type: "text", text: "word " };
-        yield { type: "finish", finish: "stop", usage: { input: 10, output: 5, cached: 0, reasoning: 0 } };
-      },
-    };
-  }
-
   /** What a mover needs, as the Worker that runs one step has it. */
   movePorts(scope: Scope): MovePorts {
     // An answer that comes after the mover's death is read by no one.
@@ -218,6 +204,7 @@ export class MoveWorld {
       act: ACT,
       now: () => this.scheduler.now,
       budget: this.random.pick([20, 400]),
+      schedule: (ms, work) => this.scheduler.timer(scope, { ms, label: "move" }, work),
       database: (name) =>
         createMoveDatabase(this.#reach(NAMES.find((known) => known === name) ?? "DB", scope), {
           wait: (ms) => this.scheduler.sleep(scope, ms, "D1 pause"),

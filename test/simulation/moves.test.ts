@@ -186,7 +186,16 @@ async function checkErased(world: MoveWorld, session: SessionId): Promise<void> 
   }
 }
 
-const HELD = [...TABLES.map(({ name }) => name), "tenants", "models", "erased_usage", "usage_bounds", "session_tombstones"];
+const HELD = [
+  ...TABLES.map(({ name }) => name),
+  "tenants",
+  "models",
+  "erased_usage",
+  "usage_bounds",
+  "usage_days",
+  "usage_day_sums",
+  "session_tombstones",
+];
 
 /** What a database still has of the tenant. */
 async function findHeld(world: MoveWorld, name: (typeof NAMES)[number]): Promise<readonly string[]> {

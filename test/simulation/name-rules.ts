@@ -22,10 +22,15 @@ export class NameRules {
     this.#taken.push({ clientId: send?.clientId ?? "of no message that was sent", message });
   }
 
-  /** At rest. A message that was cancelled while it waited has given its id back. */
+  /** At rest. A message that was cancelled while it waited, or redacted by request, has given its id back. */
   async check(world: World, events: readonly StoredEvent[]): Promise<void> {
     const { violations, stats } = world;
-    const cancelled = new Set<string>(events.flatMap((event) => (event.type === "QueuedMessageCancelled" ? [event.message] : [])));
+    const freed = new Set<string>(
+      events.flatMap((event) => {
+        if (event.type === "QueuedMessageCancelled") return [event.message];
+        return event.type === "MessageRedacted" && event.cause === undefined ? [event.item] : [];
+      }),
+    );
     const named = Map.groupBy(this.sends, ({ clientId }) => clientId);
     const listIds = (clientId: string): string[] => (named.get(clientId) ?? []).flatMap(({ message }) => message ?? []);
     for (const { clientId, message } of this.#taken) {
@@ -37,7 +42,7 @@ export class NameRules {
     const page = { after: null, limit: 5, order: "asc" } as const;
     for (const clientId of named.keys()) {
       if (clientId === "") continue;
-      const holders = listIds(clientId).filter((message) => !cancelled.has(message));
+      const holders = listIds(clientId).filter((message) => !freed.has(message));
       const found = await service.items(CALLER, { ...page, clientId });
       const shown = found.ok ? found.value.data.map(({ id }) => id) : [];
       violations.check(holders.length <= 1, "I33", () => `${clientId} was given to ${holders}`);

@@ -24,6 +24,8 @@ export interface Profile {
   /** Probabilities: for each step, or for each operation that can fail. */
   crash: number;
   consumerCrash: number;
+  /** The object dies whenever it has brought its turn further, as in an afternoon of deployments. */
+  deathsOnProgress: number;
   /** For each step during a rebuild of the rows: its worker dies. */
   rebuildCrash: number;
   /** The object dies directly after the wipe of an erasure. */
@@ -88,6 +90,10 @@ export interface Profile {
   meddles: number;
 }
 
+/** Tokens that the dense model counts for one of our estimate, as the registry says. */
+const DENSITY = 1.6;
+
+/** Models that differ in all that a size depends on: the window, the ratio, and whether they are sent images. */
 export const MODELS: Readonly<Record<string, ModelSpec>> = Object.fromEntries(
   (
     [
@@ -96,6 +102,8 @@ export const MODELS: Readonly<Record<string, ModelSpec>> = Object.fromEntries(
       ["tiny", 4_000],
       ["stingy", 8_000],
       ["endless", null],
+      ["dense", 12_000],
+      ["blind", 8_000],
     ] as const
   ).map(([id, context_window]) => [
     id,
@@ -107,6 +115,8 @@ export const MODELS: Readonly<Record<string, ModelSpec>> = Object.fromEntries(
       context_window,
       max_output: 1_024,
       source: "tenant",
+      ...(id === "dense" && { ratio: DENSITY }),
+      ...(id === "blind" && { capabilities: { tools: true, images: false, files: false, reasoning: true } }),
       ...(id === "big" ? { prices: { input: 3e-6, cache_write: 3.75e-6, cached: 3e-7, output: 1.5e-5 } } : {}),
     },
   ]),
@@ -120,7 +130,7 @@ export const TRUE_SHARE: Readonly<Record<string, number>> = { stingy: 0.6 };
 
 /** Some known models in any order, and an unknown one. */
 const drawModels = (random: Random): string[] =>
-  Array.from({ length: random.int(1, 3) }, () => random.pick(["big", "small", "tiny", "stingy", "endless", "nobody"]));
+  Array.from({ length: random.int(1, 3) }, () => random.pick(["big", "small", "tiny", "stingy", "endless", "dense", "blind", "nobody"]));
 
 /** A mark that no other text has: an event that holds it holds content. A number follows it, so that each text is told from the others. */
 export const INSTRUCTION_MARK = "guid1ng-w0rds";
@@ -162,7 +172,9 @@ export function drawTurnInput(random: Random): TurnInput {
     ...(random.chance(0.4) && { system: random.pick([null, "", own, own]) }),
     ...(random.chance(0.4) && { note: random.pick([null, note, note]) }),
     ...(random.chance(0.6) && { generation: random.chance(0.15) ? null : drawGeneration(random) }),
-    ...(random.chance(0.6) && { model: random.pick([null, "big", "big", "small", "tiny", "stingy", "endless", "nobody"]) }),
+    ...(random.chance(0.6) && {
+      model: random.pick([null, "big", "big", "small", "tiny", "stingy", "endless", "dense", "dense", "blind", "blind", "nobody"]),
+    }),
   };
 }
 
@@ -215,14 +227,20 @@ export function drawProfile(random: Random, apart: Random): Profile {
   const responds = apart.chance(0.3);
   const meddles = apart.pick([0, 0, 0, 0, 0.1]);
   const budgets = apart.chance(0.4);
+  const budgetFails = budgets ? apart.pick([0, 0, 0.1, 0.4]) : 0;
+  const budgetChanges = budgets ? apart.pick([0, 0.003, 0.02]) : 0;
+  const hooks = drawHooks(apart);
+  const strict = drawStrict(apart);
+  const deathsOnProgress = apart.pick([0, 0, 0, 0.5, 0.9]);
   return {
     responds,
     meddles,
     budgets,
-    budgetFails: budgets ? apart.pick([0, 0, 0.1, 0.4]) : 0,
-    budgetChanges: budgets ? apart.pick([0, 0.003, 0.02]) : 0,
-    ...drawHooks(apart),
-    strict: drawStrict(apart),
+    budgetFails,
+    budgetChanges,
+    ...hooks,
+    strict,
+    deathsOnProgress,
     crash: random.pick([0, 0, 0, 0.005, 0.02, 0.04]),
     consumerCrash: random.pick([0, 0, 0.02]),
     rebuildCrash: random.pick([0, 0.005, 0.03]),
@@ -246,11 +264,11 @@ export function drawProfile(random: Random, apart: Random): Profile {
     summaryFails: random.pick([0, 0.2, 0.6, 0.95]),
     overflows: random.pick([0, 0, 0, 0.05, 0.2]),
     miscounts: random.pick([0, 0, 0, 0.1, 0.5]),
-    toolCalls: Math.max(random.pick([0, 0.2, 0.5]), responds ? 0.4 : 0),
+    toolCalls: Math.max(random.pick([0, 0.2, 0.5]), responds ? 0.4 : 0, deathsOnProgress > 0 ? 0.6 : 0),
     toolFails: random.pick([0, 0, 1, 4]),
     longest: random.pick([1_500, 3_000, 3_000, 8_000]),
     wordy: random.pick([300, 900, 2_000]),
-    images: random.pick([0, 0, 0, 0.15]),
+    images: random.pick([0, 0, 0.15, 0.4]),
     users: random.pick([1, 1, 2, 3]),
     typist: random.chance(0.2),
     readers: random.pick([0, 0, 1, 2]),
@@ -259,7 +277,7 @@ export function drawProfile(random: Random, apart: Random): Profile {
     polite: random.chance(0.6),
     actions: random.pick([15, 25, 30, 40]),
     erases: random.chance(0.25),
-    startModel: random.weighted({ big: 2, small: 5, tiny: 4, stingy: 1.5, endless: 0.7 }),
+    startModel: random.weighted({ big: 2, small: 5, tiny: 4, stingy: 1.5, endless: 0.7, dense: 1.5, blind: 1.5 }),
     startPolicy: drawPolicy(random),
   };
 }
@@ -268,6 +286,7 @@ export function drawProfile(random: Random, apart: Random): Profile {
 export function calm(profile: Profile): void {
   const off = {
     crash: 0,
+    deathsOnProgress: 0,
     consumerCrash: 0,
     rebuildCrash: 0,
     d1Fails: 0,

@@ -1,6 +1,7 @@
 /** What a simulated session runs on: its database, and the ports of one that has nothing beside it. A world replaces what it is about. */
 import { NO_BUDGETS } from "../../scripts/support/no-budgets";
 import { createNodeSql } from "../../scripts/support/node-sql";
+import type { ChatModel } from "../../src/app/ports";
 import type { Sql } from "../../src/session/log/sql";
 import type { RuntimeDeps } from "../../src/session/runtime-deps";
 import { MODELS } from "./profile";
@@ -26,6 +27,19 @@ export function createSessionSql(clearAlarm: () => void): Sql {
     wipe: () => {
       clearAlarm();
       return base.wipe();
+    },
+  };
+}
+
+/** A model that says one word after at most `longest` milliseconds. */
+export function createSlowModel({ scheduler, random }: Pick<QuietWorld, "scheduler" | "random">, scope: Scope, longest: number): ChatModel {
+  return {
+    render: async () => ({ url: "", body: "" }),
+    stream: async function* (_, { signal }) {
+      await scheduler.sleep(scope, random.int(0, longest), "the model writes");
+      if (signal.aborted) return yield { type: "failure", failure: { kind: "aborted", status: null } };
+      yield { type: "text", text: "word " };
+      yield { type: "finish", finish: "stop", usage: { input: 10, output: 5, cached: 0, reasoning: 0 } };
     },
   };
 }

@@ -1,7 +1,7 @@
 /** I46: what isolates admit, beside what the tenant's object granted them. */
 import type { RateAsk, RateGrant } from "../../src/app/rate-grants";
 import { windowEnd } from "../../src/app/rate-grants";
-import type { RateMeter } from "../../src/app/rate-meter";
+import type { RateMeter, RateRule, RateState } from "../../src/app/rate-meter";
 import type { LimitWorld } from "./limit-world";
 import type { Scope } from "./scheduler";
 
@@ -13,6 +13,10 @@ interface Minute {
   granted: number;
   /** Isolates that the tenant's object did not answer: each admits alone, up to the limit. */
   readonly alone: Set<Scope>;
+  /** Requests that were refused. */
+  refused: number;
+  /** False where units came with an answer that was lost, or may have been taken over the end of a minute. */
+  isWhole: boolean;
 }
 
 /** One rate in one isolate. */
@@ -33,7 +37,7 @@ export class RateRules {
 
   #minute(subject: string, endsAt: number, limit: number): Minute {
     const name = `${subject} until ${endsAt}`;
-    const known = this.#minutes.get(name) ?? { limit, admitted: 0, granted: 0, alone: new Set<Scope>() };
+    const known = this.#minutes.get(name) ?? { limit, admitted: 0, granted: 0, alone: new Set<Scope>(), refused: 0, isWhole: true };
     this.#minutes.set(name, known);
     return known;
   }
@@ -55,24 +59,37 @@ export class RateRules {
         const admission = await meter.admit(owner, rules);
         const [kind] = rules.map(({ subject }) => subject.split(" ")[0]);
         stats.count(`${kind} ${admission.refused ? "refused" : "admitted"}`);
-        if (admission.refused) return admission;
-        // A request that waits over the end of its minute has units of either.
-        const isLate = windowEnd(scheduler.now) !== begun;
-        if (isLate) stats.count("admitted late");
-        for (const { subject, limit } of rules) {
-          this.#find(scope, subject).admitted += 1;
-          if (!isLate) this.#minute(subject, begun, limit).admitted += 1;
-        }
+        if (admission.refused) this.#noteRefused(admission.refused, rules);
+        else this.#noteAdmitted(scope, rules, begun);
         return admission;
       },
     };
   }
 
+  #noteRefused({ of, ends_at }: RateState, rules: readonly RateRule[]): void {
+    for (const { subject, limit } of rules.filter((rule) => rule.of === of)) this.#minute(subject, ends_at, limit).refused += 1;
+  }
+
+  /** A request that waits over the end of its minute has units of either. */
+  #noteAdmitted(scope: Scope, rules: readonly RateRule[], begun: number): void {
+    const ended = windowEnd(this.world.scheduler.now);
+    if (ended !== begun) this.world.stats.count("admitted late");
+    for (const { subject, limit } of rules) {
+      this.#find(scope, subject).admitted += 1;
+      if (ended === begun) this.#minute(subject, begun, limit).admitted += 1;
+      else for (const end of [begun, ended]) this.#minute(subject, end, limit).isWhole = false;
+    }
+  }
+
   /** An ask of an isolate. One that fails loosens the minute in which it ends. */
   async watchAsk(scope: Scope, asks: readonly RateAsk[], ask: () => Promise<readonly RateGrant[]>): Promise<readonly RateGrant[]> {
+    const begun = windowEnd(this.world.scheduler.now);
     try {
-      return await ask();
+      const grants = await ask();
+      if (windowEnd(this.world.scheduler.now) !== begun) this.noteLoss(begun);
+      return grants;
     } catch (error) {
+      this.noteLoss(begun);
       this.world.stats.count("admitted alone");
       for (const { subject, limit } of asks) {
         this.#find(scope, subject).isAlone = true;
@@ -98,6 +115,11 @@ export class RateRules {
     }
   }
 
+  /** Units of this minute may be lost. */
+  noteLoss(endsAt = windowEnd(this.world.scheduler.now)): void {
+    for (const [name, minute] of this.#minutes) if (name.endsWith(` until ${endsAt}`)) minute.isWhole = false;
+  }
+
   #limitOf(subject: string): number {
     const { tenant, key } = this.world.limits;
     if (subject.startsWith("model_calls")) return tenant.model_calls_per_minute ?? 0;
@@ -118,5 +140,19 @@ export class RateRules {
           "I46",
           () => `${scope.name} admitted ${admitted} of ${subject}, and was granted ${granted}`,
         );
+  }
+
+  /** At rest: where a minute refused requests and lost nothing, at least nine tenths of its limit were admitted. */
+  checkAtRest(): void {
+    const { violations, stats } = this.world;
+    for (const [name, { limit, admitted, refused, isWhole, alone }] of this.#minutes) {
+      if (refused === 0 || !isWhole || alone.size > 0) continue;
+      stats.count("whole minutes that refused");
+      violations.check(
+        admitted >= Math.floor(limit * 0.9),
+        "I46",
+        () => `${refused} of ${name} were refused, and ${admitted} of ${limit} admitted`,
+      );
+    }
   }
 }

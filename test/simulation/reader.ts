@@ -2,6 +2,7 @@
  * A client that listens to the live stream, is disconnected, and resumes at its last offset. What it has received in
  * the end, after every rewind, equals the stored stream.
  */
+import { withoutSaid } from "../support/known-frames";
 import { CALLER, type Life, ObjectResetError, type World } from "./world";
 
 /** One server-sent event. */
@@ -18,6 +19,9 @@ function parseEvents(text: string): Heard[] {
   });
 }
 
+const toStored = (type: string, data: string): string =>
+  `${type} ${type === "message.accepted" ? JSON.stringify(withoutSaid([JSON.parse(data)])[0]) : data}`;
+
 /** Every frame that was shown to any reader at an offset, in any life. */
 export class Shown {
   readonly #at = new Map<number, string>();
@@ -29,7 +33,7 @@ export class Shown {
   }
 
   note({ offset, type, data }: Heard): void {
-    const text = `${type} ${data}`;
+    const text = toStored(type, data);
     const known = this.#at.get(offset);
     this.world.violations.check(
       known === undefined || known === text,
@@ -146,7 +150,7 @@ export class Reader {
     violations.check(passed === null, "I12", () => `${event.offset} came after ${last}, and nothing was told of ${passed}`);
     if (last === null) this.#from = event.offset - 1;
     this.#last = event.offset;
-    this.#heard.set(event.offset, `${event.type} ${event.data}`);
+    this.#heard.set(event.offset, toStored(event.type, event.data));
   }
 
   /** Compares the received frames with the stored ones, over the range that the reader has received. */

@@ -90,11 +90,12 @@ export class Rebuilder {
     const scope = new Scope(`rebuild ${++this.#count}`);
     const pause = (ms: number): Promise<void> => scheduler.sleep(scope, ms, "D1 pause");
     const rows = createRebuildRows(d1.reachedBy(scope, { scheduler, fails: () => profile.d1Fails }), { pause });
+    const schedule = (ms: number, work: () => void) => scheduler.timer(scope, { ms, label: "rebuild" }, work);
     const readLog = (after: number) => world.call(scope, "export", (service) => service.exportLog(CALLER, { after, limit: LOG_PAGE }));
     return new Promise((resolve, reject) => {
       const worker: Worker = { scope, fail: reject };
       this.#workers.add(worker);
-      rebuildStep({ rows, readLog, now: () => scheduler.now, budget }, CALLER, from)
+      rebuildStep({ rows, readLog, now: () => scheduler.now, budget, schedule }, CALLER, from)
         .then(resolve, reject)
         .finally(() => this.#workers.delete(worker));
     });

@@ -21,6 +21,9 @@ function toWords(part: Part): string {
   return part.type === "tool_result" ? part.output : "";
 }
 
+export const listRedacted = (events: readonly StoredEvent[]): ReadonlySet<ItemId> =>
+  new Set(events.flatMap((event) => (event.type === "MessageRedacted" ? [event.item] : [])));
+
 export class RedactionRules {
   readonly #marks = new Map<ItemId, string>();
   /** By mark: the epoch from which nothing may contain it. */
@@ -67,6 +70,13 @@ export class RedactionRules {
     const [part] = text === undefined ? [] : parseBody(text).parts;
     const mark = part === undefined ? null : findMark(toWords(part));
     if (mark !== null) this.#marks.set(id, mark);
+  }
+
+  /** A redaction of the message that has these calls was answered. */
+  checkCalls(calls: readonly ItemId[]): void {
+    const left = [...readBodies(this.world.sql, calls).keys()];
+    this.world.violations.check(left.length === 0, "I31", () => `calls outlive the redaction of their message: ${left}`);
+    if (calls.length > 0) this.world.stats.count("redacted a reply with its calls");
   }
 
   /** `epoch`: the one in which a worker's request was built, which may be outdated. Null: it is built now. */

@@ -2,11 +2,11 @@
 
 import type { ChatMessage, ModelRequest } from "../../src/app/ports";
 import { isWindowExact, toModelLimits } from "../../src/app/request/build-request";
-import { PADDING, toRequestLimit } from "../../src/context/budget";
+import { toRequestLimit } from "../../src/context/budget";
 import { planGuard } from "../../src/context/guard";
 import { toPolicy } from "../../src/context/policy-choice";
 import { RECALL_TOOL } from "../../src/context/recall-tool";
-import { measuredFor } from "../../src/context/start-ratio";
+import { PADDING } from "../../src/context/sizing";
 import { isRecallOffered, type SessionState } from "../../src/domain/state";
 import { countRequest } from "./count-tokens";
 import { SignedRules } from "./signed-rules";
@@ -38,7 +38,7 @@ const FRAMES = 16;
 /** Whether nothing can leave the view, or the client wants it whole, so that the request is sent if it fits by its likely size alone. */
 function isLastTry(state: SessionState, model: ModelRequest["model"]): boolean {
   if (state.turn?.whole) return true;
-  const plan = planGuard({ state: measuredFor(state, model), limits: toModelLimits(model), policy: toPolicy(state.settings.policy) });
+  const plan = planGuard({ state, limits: toModelLimits(model), policy: toPolicy(state.settings.policy) });
   return isWindowExact(model) && plan.kind === "cannot_fit" && plan.tight?.rungs.length === 0;
 }
 
@@ -102,15 +102,12 @@ export class RequestRules {
     this.violations.check(asked, "I23", () => `the question is not in the request: ${question?.slice(0, 60)}`);
   }
 
-  /** If something is out of the view, the model can look it up, and the session id is in the request. */
+  /** If something is out of the view, the model can look it up. What is offered names no session, so that sessions share a cache. */
   #checkRecall({ tools }: ModelRequest, state: SessionState): void {
-    const offered = tools.find(({ name }) => name === RECALL_TOOL.name);
-    const isNamed = JSON.stringify(offered ?? null).includes(state.session ?? "");
-    this.violations.check(
-      isRecallOffered(state) === isNamed,
-      "I11",
-      () => `memory_query is ${isNamed ? "" : "not "}offered by the session's id`,
-    );
+    const isOffered = tools.some(({ name }) => name === RECALL_TOOL.name);
+    this.violations.check(isRecallOffered(state) === isOffered, "I11", () => `memory_query is ${isOffered ? "" : "not "}offered`);
+    const isNamed = JSON.stringify(tools).includes(state.session ?? "");
+    this.violations.check(!isNamed, "I11", () => "a tool names the session");
   }
 
   /** I7: a summary that reuses the turn's own prefix repeats the previous request, byte for byte, and adds its instruction. */

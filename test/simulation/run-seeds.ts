@@ -60,6 +60,8 @@ const TRIED = [
       "asked without a system prompt",
       "notes read back",
       "asked of the message's own model",
+      "asked of an own model with a ratio",
+      "asked of an own model that sees no images",
       "retry: done",
       "respond: done",
       "placed after a turn",
@@ -73,6 +75,7 @@ const TRIED = [
   {
     seeds: 500,
     what: [
+      "turns run on after many deaths",
       "endpoints disabled",
       "answers to announcements lost",
       "changed: model",

@@ -80,6 +80,11 @@ export class Scheduler {
     });
   }
 
+  /** How a call of another object or service goes wrong: it fails, or as often it is never answered. */
+  goWrong(message: string): Promise<never> {
+    return this.random.chance(0.5) ? new Promise(() => {}) : Promise.reject(new Error(message));
+  }
+
   /** Nothing in the scope continues. Effects that it had sent may still arrive. */
   kill(scope: Scope): void {
     scope.alive = false;

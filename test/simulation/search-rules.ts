@@ -5,6 +5,7 @@
 import type { DisplayItem } from "../../src/contract/item";
 import type { FoundSession } from "../../src/contract/session-search";
 import { createSessionSearch } from "../../src/read-model/session-search";
+import { readRanges } from "../../src/session/log/log-tables";
 import { ALL_SESSIONS } from "../read-model/builders";
 import type { Send } from "./send";
 import { toOwnWord } from "./texts";
@@ -56,6 +57,24 @@ export async function checkSearch(world: World, sends: readonly Send[]): Promise
     const shows = found.every(({ snippet }) => snippet.includes(word));
     world.violations.check(shows, "I34", () => `a search for ${word} shows ${JSON.stringify(found)}`);
     world.stats.count(wanted.length > 0 ? "searches that found" : "searches that found nothing");
+  }
+}
+
+/** What a retry took back is read by no summary, and found by no look-up. */
+export async function checkTakenBack(world: World): Promise<void> {
+  const { service, runtime } = world.wake();
+  const { branch, next_position } = runtime.state;
+  const gone = readRanges(runtime.deps.sql, branch.taken_back);
+  const read = new Set([...runtime.content.readForwards({ from: 1, to: next_position - 1 })].map(({ meta }) => meta.id));
+  const left = gone.filter(({ id }) => read.has(id)).map(({ position }) => position);
+  world.violations.check(left.length === 0, "I11", () => `a summary would read ${left}, which a retry took back`);
+  for (const { parts } of runtime.content.readShown(gone)) {
+    const word = parts.flatMap((part) => (part.type === "text" ? (/^@\d+ (\S+)/.exec(part.text)?.[1] ?? []) : []))[0];
+    if (word === undefined) continue;
+    const found = await service.recall(CALLER, { query: word, execution: null, from: null, to: null, offset: 0, limit: 20 });
+    const ids = found.ok ? found.value.data.map(({ id }) => id) : [];
+    world.violations.check(!gone.some(({ id }) => ids.includes(id)), "I11", () => `a look-up for ${word} finds what a retry took back`);
+    world.stats.count("look-ups for what was taken back");
   }
 }
 

@@ -50,7 +50,7 @@ export class SimArchive {
         };
         await scheduler.gate(scope, "tenant's object", { effect, weight: 2 });
         if (kept) return kept;
-        throw new Error("the tenant's object is out of reach");
+        return scheduler.goWrong("the tenant's object is out of reach");
       },
     };
   }

@@ -95,7 +95,7 @@ export class SimBudgets {
     const { scheduler, profile } = this.world;
     const ask = async () => {
       await scheduler.gate(scope, "looks up budgets", { weight: 2 });
-      if (scheduler.random.chance(profile.budgetFails)) throw new Error("the tenant's object is out of reach");
+      if (scheduler.random.chance(profile.budgetFails)) await scheduler.goWrong("the tenant's object is out of reach");
       return this.tenant.known();
     };
     const cache = createBudgetCache({ ask, now: () => scheduler.now, generation: () => 0, max: 1, background: () => {} });
@@ -114,8 +114,7 @@ export class SimBudgets {
       else stats.count("budget answers lost");
     };
     await scheduler.gate(scope, "renews", { effect, weight: 2 });
-    if (!answer) throw new Error("the tenant's object is out of reach");
-    return answer;
+    return answer ?? scheduler.goWrong("the tenant's object is out of reach");
   }
 
   #take(input: RenewInput): ReturnType<BudgetTenant["renew"]> {

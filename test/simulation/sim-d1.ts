@@ -33,6 +33,8 @@ interface Reach {
   readonly fails: () => number;
   /** A query that is not done by then has no effect. Absent: it may take for ever. */
   readonly deadlineMs?: number;
+  /** A query that fails is as often never answered. Absent: it is always answered. */
+  readonly hangs?: boolean;
 }
 
 /** Runs `work` at some later time, and returns its result. */
@@ -52,6 +54,7 @@ export class SimD1 {
   /** Empties the tables of sessions, because opening a database for each run would take longer than the run. */
   clear(): void {
     for (const table of [...TABLES.map(({ name }) => name), ...LEFT_OF_ERASED]) this.#database.exec(`DELETE FROM ${table}`);
+    this.#database.exec("DELETE FROM usage_days");
     this.#database.exec("INSERT INTO search_index (search_index) VALUES ('delete-all')");
   }
 
@@ -62,7 +65,7 @@ export class SimD1 {
 
   /** The database as one scope reaches it. */
   reachedBy(scope: Scope, world: Reach): D1Database {
-    const { scheduler, fails, deadlineMs = Number.POSITIVE_INFINITY } = world;
+    const { scheduler, fails, hangs = false, deadlineMs = Number.POSITIVE_INFINITY } = world;
     const { random } = scheduler;
     return this.#connect((label, work) => {
       let done: { readonly value: ReturnType<typeof work> } | null = null;
@@ -76,7 +79,9 @@ export class SimD1 {
       };
       return scheduler.gate(scope, `D1 ${label}`, { effect, weight: 2 }).then(() => {
         if (done) return done.value;
-        throw new Error(random.chance(0.5) ? "D1_ERROR: Network connection lost" : "D1_ERROR: out of reach");
+        const error = random.chance(0.5) ? "D1_ERROR: Network connection lost" : "D1_ERROR: out of reach";
+        if (hangs) return scheduler.goWrong(error);
+        throw new Error(error);
       });
     });
   }
@@ -114,7 +119,7 @@ export class SimD1 {
 
   #run(sql: string, params: readonly Param[]): BatchResult {
     const statement = this.#statements.prepare(sql);
-    if (!/^\s*(SELECT|WITH)\b/i.test(sql)) return { results: [], meta: { changes: Number(statement.run(...params).changes) } };
+    if (!/^\s*(SELECT|WITH|EXPLAIN)\b/i.test(sql)) return { results: [], meta: { changes: Number(statement.run(...params).changes) } };
     return { results: statement.all(...params), meta: { changes: 0 } };
   }
 }

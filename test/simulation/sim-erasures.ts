@@ -41,7 +41,7 @@ export class SimErasures {
       readLabels: async () => ({ end_user: null, source: null }),
       hide: async () => {},
       ...NOTHING_TO_FORGET,
-      sweep: async () => {},
+      sweep: async () => true,
       newErasureId: () => makeId("era", this.#ids++),
       now: () => scheduler.now,
       log: SILENT,

@@ -52,6 +52,7 @@ export class SimHooks {
       send: async () => ({ status: 200, failure: null, answer: "" }),
       audit: createAuditLog({ sql: this.#sql, owner: () => TENANT, now }),
       events: { append: () => {} },
+      noteScrub: () => {},
       isDeleted: () => false,
       isSuspended: () => true,
       background: () => {},
@@ -111,8 +112,7 @@ export class SimHooks {
         if (!scheduler.random.chance(profile.hookFails)) answer = this.#webhooks.endpoints.interest();
       };
       if (scope) await scheduler.gate(scope, "asks who wants to know", { effect, weight: 2 });
-      if (!answer) throw new Error("the tenant's object is out of reach");
-      return answer;
+      return answer ?? scheduler.goWrong("the tenant's object is out of reach");
     };
     return createKnownInterest({ ask, now: () => scheduler.now, generation: () => 0, max: 1 });
   }
@@ -130,7 +130,7 @@ export class SimHooks {
       if (fails) stats.count("answers to announcements lost");
     };
     await scheduler.gate(scope, "announces", { effect, weight: 2 });
-    if (!isAnswered) throw new Error("the tenant's object is out of reach");
+    if (!isAnswered) await scheduler.goWrong("the tenant's object is out of reach");
   }
 
   /** As the object derives it: the same for the same event. */

@@ -303,9 +303,9 @@ export class SimModel {
     );
     const thoughts = said.chunks.filter((chunk) => chunk.type === "reasoning");
     const signed = thoughts.filter((thought) => thought.provider_metadata);
-    const thought = signed.length > 0 ? countReply(request.model.id, signed) : thoughts.length > 0 ? random.int(10, 400) : 0;
+    const thought = signed.length > 0 ? countReply(request.model, signed) : thoughts.length > 0 ? random.int(10, 400) : 0;
     const input = countRequest(request);
-    const output = countReply(request.model.id, parts) + thought;
+    const output = countReply(request.model, parts) + thought;
     const usage: CallUsage = { input, output, cached: random.int(0, input), reasoning: thought };
     return { type: "finish", finish: said.finish, usage: random.chance(profile.miscounts) ? this.#miscount(usage) : usage };
   }

@@ -51,7 +51,7 @@ export class SimQueue {
         const copies = random.chance(profile.queueLoses) ? 0 : random.chance(profile.queueDoubles) ? 2 : 1;
         const effect = (): void => this.#accept(job, copies);
         await scheduler.gate(scope, "queue send", fails ? { weight: 3 } : { weight: 3, effect });
-        if (fails) throw new Error("the queue is out of reach");
+        if (fails) await scheduler.goWrong("the queue is out of reach");
       },
     };
   }

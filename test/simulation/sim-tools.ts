@@ -38,7 +38,7 @@ export class SimTools {
       needsApproval: async () => {
         const { scheduler, random, profile } = this.world;
         await scheduler.gate(scope, "tool registration", { weight: 4 });
-        if (random.chance(profile.toolFails / 4)) throw new Error("the registration is out of reach");
+        if (random.chance(profile.toolFails / 4)) return scheduler.goWrong("the registration is out of reach");
         return random.chance(0.15);
       },
       run: (request, { signal }) => {

@@ -69,7 +69,10 @@ async function act({ world, log }: Run): Promise<void> {
   for (let step = 0; step < ACTIVE_STEPS && world.hasNoViolation; step++) {
     if (!(await scheduler.step())) return;
     strike(world);
+    const { progress } = log.turns;
     log.afterStep();
+    const isFurther = log.replayed.turn !== null && log.turns.progress > progress;
+    if (isFurther && profile.deathsOnProgress > 0 && random.chance(profile.deathsOnProgress)) world.crash();
     const isSummarising = profile.meddles > 0 && log.replayed.compaction.lease !== null;
     if (isSummarising && random.chance(profile.meddles)) void meddle(world);
   }

@@ -1,5 +1,5 @@
 /** I48: the turns that run, beside the slots that the tenant's object has leased. */
-import { LEASE_MARGIN_MS, LEASE_MS, type SlotAnswer, type SlotCall } from "../../src/app/slot-grants";
+import { LEASE_MARGIN_MS, LEASE_MS, type SlotAsk, type SlotCall, type SlotGrant } from "../../src/app/slot-grants";
 import { createSlotMeter, type SlotMeter, type SlotRule } from "../../src/app/slot-meter";
 import type { SessionId } from "../../src/domain/ids";
 import { isRunning, type SessionState } from "../../src/domain/state";
@@ -39,6 +39,8 @@ const isAtWork = ({ lifecycle, turn, queue }: SessionState): boolean =>
 export class SlotWatch {
   readonly #running = new Map<SessionId, Running>();
   readonly #reached = new Map<Scope, Reached>();
+  /** The number of each isolate's newest ask. An older one is answered with what is known. */
+  readonly #newest = new Map<string, number>();
   readonly world: LimitWorld;
 
   constructor(world: LimitWorld) {
@@ -74,7 +76,7 @@ export class SlotWatch {
   }
 
   /** One call over the network. Some come a second time, up to two minutes later. */
-  async #ask(scope: Scope, call: SlotCall): Promise<SlotAnswer> {
+  async #ask(scope: Scope, call: SlotCall): Promise<readonly SlotGrant[]> {
     const { random, scheduler, tenant, faults, platform, stats } = this.world;
     const reached = this.#reach(scope);
     const sentAt = scheduler.now;
@@ -84,7 +86,10 @@ export class SlotWatch {
         this.#take(call);
       });
     try {
-      const answer = await tenant.call(scope, "slots", () => this.#take(call));
+      const answer = await this.world.withinLimit(
+        scope,
+        tenant.call(scope, "slots", () => this.#take(call)),
+      );
       reached.answeredAt = Math.max(reached.answeredAt, sentAt);
       return answer;
     } catch (error) {
@@ -94,7 +99,7 @@ export class SlotWatch {
   }
 
   /** Only for what runs already are more slots leased than the limit. */
-  #take(call: SlotCall): SlotAnswer {
+  #take(call: SlotCall): readonly SlotGrant[] {
     const { sql, scheduler, violations, stats } = this.world;
     return sql.transaction(() => {
       const leases = createSlotLeases(sql, (name) => name);
@@ -103,12 +108,31 @@ export class SlotWatch {
       const answer = leases.take(call, scheduler.now);
       for (const [index, leased] of read().entries()) {
         const ask = call.asks[index];
+        const isNewest = ask && (this.#newest.get(call.isolate) ?? 0) < ask.number;
+        if (isNewest) this.#checkRefused(ask, answer[index], leased);
         if (!ask || leased <= Math.max(ask.limit, before[index] ?? 0)) continue;
         stats.count("leased beyond the limit");
-        violations.check(ask.isRunning, "I48", () => `${leased} slots of the ${ask.of} are leased, and its limit is ${ask.limit}`);
+        violations.check(
+          answer[index]?.slots === ask.use,
+          "I48",
+          () => `${leased} slots of the ${ask.of} are leased, and its limit is ${ask.limit}`,
+        );
       }
+      const numbers = call.asks.map(({ number }) => number);
+      this.#newest.set(call.isolate, Math.max(this.#newest.get(call.isolate) ?? 0, ...numbers));
       return answer;
     });
+  }
+
+  /** Nothing is refused before all slots are leased, and few of them may be unused. */
+  #checkRefused({ what, of, id, limit, use, need }: SlotAsk, granted: SlotGrant | undefined, leased: number): void {
+    const { sql, stats, violations, scheduler } = this.world;
+    if (!granted || granted.slots >= use + need) return;
+    stats.count("asks for slots refused");
+    const query = "SELECT coalesce(sum(spare), 0) AS spare FROM slot_leases WHERE subject = ? AND ends_at > ?";
+    const spare = sql.rows<{ spare: number }>(query, `${what} ${of} ${id}`, scheduler.now)[0]?.spare ?? 0;
+    const isFull = leased >= limit && spare <= Math.floor(limit / 10);
+    violations.check(isFull, "I48", () => `${leased} slots of ${limit} are leased, ${spare} of them spare, and one is refused`);
   }
 
   /** Each step: no more turns run than the limit, beside those of which the tenant's object could not know in time. */
@@ -116,7 +140,7 @@ export class SlotWatch {
     const { sessions, violations, limits, stats } = this.world;
     for (const [id, { object, isolate }] of sessions) {
       const { life } = object;
-      if (life && isolate && isAtWork(life.runtime.committed)) this.#see(id, life.scope, isolate.scope);
+      if (life && isolate && isAtWork(life.runtime.state)) this.#see(id, life.scope, isolate.scope);
       else if (life) this.#running.delete(id);
     }
     const running = [...this.#running].filter(([id]) => sessions.get(id)?.object.life).map(([, each]) => each);

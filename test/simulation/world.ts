@@ -236,17 +236,18 @@ export class World {
 
   /** The work takes time: the object may die in the middle, and leave the rest to the next life. */
   async #scrub(scope: Scope): Promise<void> {
-    const reached = this.life?.runtime.state.redacted.length ?? 0;
+    const reached = this.life?.runtime.state.redactions ?? 0;
     // Filler of one byte: a database in memory has no files.
     const exec = <Row extends SqlRow>(statement: string, ...params: SqlValue[]) => {
       const rows = this.sql.all<Row>(statement.replace(/zeroblob\(\d+\)/, "zeroblob(1)"), ...params);
       return { toArray: () => rows };
     };
-    await scrub({
+    const storage = {
       sql: { exec, databaseSize: 0 },
       transactionSync: this.sql.transaction,
       sync: () => this.scheduler.gate(scope, "scrub"),
-    });
+    };
+    await scrub(storage, { schedule: (ms, work) => this.scheduler.timer(scope, { ms, label: "scrub" }, work) });
     this.scrubbed = Math.max(this.scrubbed, reached);
     this.stats.count("scrubs");
   }
@@ -285,6 +286,7 @@ export class World {
       }) as Sql["all"],
       script: guard(sql.script),
       transaction: guard(sql.transaction) as Sql["transaction"],
+      sync: guard(sql.sync),
       wipe: guard(sql.wipe),
       scrub: guard(() => this.#scrub(scope)),
       usedBytes: guard(sql.usedBytes),
@@ -321,7 +323,7 @@ export class World {
     const { scheduler, profile } = this;
     const pause = (ms: number): Promise<void> => scheduler.sleep(scope, ms, "D1 pause");
     const announcements = this.hooks.for(scope);
-    const projection = createProjection(this.d1.reachedBy(scope, { scheduler, fails: () => profile.d1Fails }), { pause });
+    const projection = createProjection(this.d1.reachedBy(scope, { scheduler, fails: () => profile.d1Fails, hangs: true }), { pause });
     return {
       model: this.#paid(
         this.model.for(scope, () => this.#owed()),
@@ -334,7 +336,10 @@ export class World {
       files: () => ({ keep: async () => {} }),
       budgets: () => this.budgets.for(scope),
       ...(announcements && { announcements }),
-      isSuspended: async () => false,
+      isSuspended: async () => {
+        if (this.random.chance(profile.directoryFails / 4)) await scheduler.goWrong("the tenant's object is out of reach");
+        return false;
+      },
       acts: () => ({ record: async () => {} }),
       usageArchive: () => this.archive.for(scope),
       digest: async (text: string) => {
@@ -378,7 +383,7 @@ export class World {
         // A cached answer arrives at once. An answer of the tenant's object may not arrive at all.
         if (this.random.chance(0.7)) return MODELS[model] ?? null;
         await this.scheduler.gate(scope, "models", { weight: 2 });
-        if (this.random.chance(this.profile.directoryFails)) throw new Error("the tenant's object is out of reach");
+        if (this.random.chance(this.profile.directoryFails)) return this.scheduler.goWrong("the tenant's object is out of reach");
         return MODELS[model] ?? null;
       },
     };

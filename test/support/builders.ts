@@ -1,4 +1,5 @@
 /** Builders for the pure core: explicit values where they matter, ordinary ones otherwise. */
+import { type SizedModel, Sizing } from "../../src/context/sizing";
 import type { Command } from "../../src/domain/commands";
 import type { SummaryPlan } from "../../src/domain/compaction-events";
 import { decide } from "../../src/domain/decide";
@@ -121,3 +122,8 @@ export function play(
   }
   return { state, events, rejected: null };
 }
+
+/** A model of which nothing but its name is known: it is sent all images and files. */
+export const plainModel = (id = "test-model"): SizedModel => ({ id, provider: "unknown" });
+
+export const sized = (state: SessionState, model: SizedModel = plainModel()): Sizing => new Sizing(state, model);

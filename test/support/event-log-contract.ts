@@ -7,9 +7,10 @@ import type { Command } from "../../src/domain/commands";
 import { UnknownEventError } from "../../src/domain/event-versions";
 import type { Event } from "../../src/domain/events";
 import { fold } from "../../src/domain/evolve";
-import { initialState } from "../../src/domain/state";
+import { initialState, STATE_VERSION } from "../../src/domain/state";
 import { UnknownSchemaError } from "../../src/lib/schema-steps";
 import { readBodies } from "../../src/session/log/bodies";
+import { CHECKPOINT_EVERY_EVENTS } from "../../src/session/log/checkpoints";
 import { appendEvents, readEvents, readEventsBackwards } from "../../src/session/log/event-log";
 import { createOutcomes } from "../../src/session/log/idempotency";
 import { hasSchema, migrateSession, readMeta, SESSION_STEPS, writeMeta } from "../../src/session/log/log-schema";
@@ -268,6 +269,22 @@ function snapshotRules(withSql: WithSql): void {
       sql.all("UPDATE snapshots SET version = version + 1");
 
       expect(loadState(sql).state).toEqual(fold(wholeLog(sql)));
+    }));
+
+  test("a log that another state version folded is kept as soon as it is folded, with its checkpoints", () =>
+    withSql((sql) => {
+      const store = opened(sql);
+      for (let n = 1; n <= SNAPSHOT_EVERY_EVENTS + 20; n++) store.execute(append(n), [body(n)]);
+      sql.all("UPDATE snapshots SET version = -1");
+      sql.all("UPDATE checkpoints SET version = -1");
+
+      expect(loadState(sql).state).toEqual(store.state);
+
+      expect(sql.all("SELECT version, seq FROM snapshots")).toEqual([{ version: STATE_VERSION, seq: store.state.seq }]);
+      expect(sql.all("SELECT version, seq FROM checkpoints ORDER BY seq")).toEqual([
+        { version: STATE_VERSION, seq: CHECKPOINT_EVERY_EVENTS },
+        { version: STATE_VERSION, seq: CHECKPOINT_EVERY_EVENTS * 2 },
+      ]);
     }));
 }
 

@@ -5,6 +5,11 @@ export class FakeSchedule {
   #now = 1_000;
   #timers: { readonly at: number; readonly work: () => void }[] = [];
 
+  /** How many timers wait. */
+  get waiting(): number {
+    return this.#timers.length;
+  }
+
   readonly now = (): number => this.#now;
 
   readonly schedule: Schedule = (ms, work) => {

@@ -10,3 +10,11 @@ export function findFrameFault(frame: unknown): string | null {
   if (!parsed.success) return parsed.error.issues.map(({ path, message }) => `${path.join(".")}: ${message}`).join("; ");
   return isDeepStrictEqual(parsed.data, frame) ? null : "it has a field that the schema does not have";
 }
+
+/** The frames as they are stored: what a message said is read from the record when its frame is sent. */
+export const withoutSaid = <T extends object>(frames: readonly T[]): readonly T[] =>
+  frames.map((frame) => {
+    if (!("type" in frame) || frame.type !== "message.accepted") return frame;
+    const { role: _, content: __, content_omitted: ___, ...stored } = frame as T & Readonly<Record<string, unknown>>;
+    return stored as unknown as T;
+  });

@@ -5,7 +5,7 @@ import type { SealedCredential } from "../../src/app/tenant-api";
 import type { MasterKey, MasterKeys } from "../../src/lib/master-keys";
 import { sealCredential } from "../../src/tenant/credentials/credential-seal";
 import { createCredentials, createOpenCredential } from "../../src/tenant/credentials/credentials";
-import { LOOK_UP_TTL_MS } from "../../src/tenant/look-ups/look-up-cache";
+import { createLookUpCache, LOOK_UP_TTL_MS } from "../../src/tenant/look-ups/look-up-cache";
 import { createTestClock } from "./support";
 
 const MISSING = { missing: true };
@@ -36,7 +36,12 @@ function given({ masterKeys = [KEY], tenant = "ten_a" }: { masterKeys?: MasterKe
     name === "mine" ? await stored : null,
   );
   const deploymentKeys = { ...NO_KEYS, openai: "sk-the-deployments" };
-  const open = createOpenCredential({ tenant, stub: { sealedCredential }, masterKeys: () => masterKeys, now: clock.now, log });
+  const open = createOpenCredential({
+    tenant,
+    find: createLookUpCache({ ask: sealedCredential, now: clock.now }),
+    masterKeys: () => masterKeys,
+    log,
+  });
   const credentials = createCredentials({ open, deploymentKeys: () => deploymentKeys });
   return { clock, lines, sealedCredential, credentials };
 }

@@ -66,7 +66,7 @@ class World {
         return session.user && { end_user: session.user, source: session.source };
       },
       hide: async () => {},
-      sweep: async () => {},
+      sweep: async () => true,
       ...NOTHING_TO_FORGET,
       newErasureId: () => makeId("era", ++this.#made),
       now: () => time.now,

@@ -4,6 +4,7 @@ import { toSettingKey } from "../../src/app/exported-settings";
 import type { LineOf } from "../../src/contract/export";
 import type { SettingKind } from "../../src/domain/export-format";
 import { WEBHOOK_EVENT_TYPES } from "../../src/domain/webhook-events";
+import { toPlainLine } from "../../src/lib/plain-line";
 import { makeId } from "./support";
 
 type Line = LineOf<"setting">;
@@ -67,7 +68,7 @@ const server = fc.record({
   listing: fc.record({ tools: fc.array(listed, { maxLength: 4 }), skipped: fc.array(word, { maxLength: 2 }), truncated: fc.boolean() }),
 });
 const field = fc.oneof(
-  fc.record({ name: fc.constant("name"), value: text.filter((said) => said.length > 0) }),
+  fc.record({ name: fc.constant("name"), value: text.map(toPlainLine).filter((said) => said.length > 0) }),
   fc.record({
     name: fc.constant("default_policy"),
     value: fc.constantFrom<unknown>("verbatim", { preset: "balanced", keep: { ratio: 0.5 } }),

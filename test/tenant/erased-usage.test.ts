@@ -29,6 +29,20 @@ test("a ledger that is handed over again is kept once, and an empty one takes no
   expect(store.keep(one(2), [])).toEqual([]);
 });
 
+test("a session that reports before and after its tenant's deletion has a new revision without owners, which the read model takes instead", () => {
+  const kept = { are: true };
+  const store = createErasedUsage(createMigratedSql(), { ...NAMES, areKept: () => kept.are });
+  const usage = sumForErasure([call(1), call(2)], noName).map((sums) => ({ ...sums, key_id: "key_1", end_user: "ada" }));
+  expect(store.keep(one(1), usage)).toMatchObject([{ end_user: "ada" }]);
+
+  kept.are = false;
+
+  const nameless = { calls: 2, key_id: "", end_user: "" };
+  expect(store.keep(one(1), usage)).toMatchObject([{ ...nameless, revision: 1 }]);
+  expect(store.keep(one(1), usage)).toMatchObject([{ ...nameless, revision: 1 }]);
+  expect(store.keep(one(2), usage)).toEqual([expect.objectContaining(nameless)]);
+});
+
 test("sessions are listed in order, whole, a page at a time", () => {
   const store = createErasedUsage(createMigratedSql(), NAMES);
   for (const number of [3, 1, 2]) store.keep(one(number), sumForErasure([call(1), call(1, "n")], noName));

@@ -19,7 +19,7 @@ function world(erase: (session: SessionId) => Promise<boolean> = async () => tru
   const made = { erasures: 0 };
   /** Usage as the erasures see it: whether D1 is reached, which names are forgotten, and in which sessions. */
   const usage = { isAway: false, forgotten: [] as (string | null)[], sessions: [] as SessionId[], refuses: false };
-  const swept = { times: 0 };
+  const swept = { times: 0, left: 0 };
   const labels: { read: (session: SessionId) => SessionLabels | null } = { read: () => ({ end_user: null, source: null }) };
   const alarm = {
     get: async () => time.alarm,
@@ -44,6 +44,7 @@ function world(erase: (session: SessionId) => Promise<boolean> = async () => tru
     },
     sweep: async () => {
       swept.times += 1;
+      return swept.left-- <= 0;
     },
     newErasureId: () => makeId("era", ++made.erasures),
     now: () => time.now,
@@ -56,7 +57,7 @@ function world(erase: (session: SessionId) => Promise<boolean> = async () => tru
   directory.register({ session: SESSION, idempotency: { key: "k", digest: "d" }, at: 1_000 });
   const listed = () => directory.list({ after: null, limit: 10 }).data.map(({ id }) => id);
   const ring = async () => {
-    time.now = time.alarm ?? time.now;
+    time.now = Math.max(time.now, time.alarm ?? 0);
     time.alarm = null;
     await erasures.run();
   };
@@ -395,12 +396,36 @@ describe("an erasure of an end user", () => {
     const id = erasures.beginEndUser(ADA, ACT);
     time.alarm = erasures.nextDue();
     await ring();
-    expect(erasures.receipts.find(id)).toMatchObject({ done_at: null, sessions: { total: 500, done: 200 } });
+    expect(erasures.receipts.find(id)).toMatchObject({ done_at: null, sessions: { total: 200, done: 200 } });
     await ring();
+    expect(erasures.receipts.find(id)).toMatchObject({ done_at: null, sessions: { total: 400, done: 400 } });
     await ring();
 
     expect(erasures.receipts.find(id)?.sessions).toEqual({ total: 500, done: 500 });
     expect(erasures.receipts.find(id)?.done_at).not.toBeNull();
+  });
+});
+
+describe("an erasure of an end user that has yet to reach a session", () => {
+  it("refuses its copies, and is the one that a repeated request gets, unless the end user has a newer session", () => {
+    const { erasures, register, directory, time } = world();
+    for (let n = 2; n < 502; n++) register(n, { end_user: "ada" });
+    register(900, { end_user: "eve" });
+    time.now += 1;
+    const id = erasures.beginEndUser("ada", ACT);
+    const copy = (n: number, source: number) =>
+      directory.register({ session: makeId("ses", n), idempotency: null, source: makeId("ses", source), at: time.now });
+
+    expect([copy(1_001, 2), copy(1_002, 501)]).toMatchObject([
+      { ok: false, error: { code: "session_erased" } },
+      { ok: false, error: { code: "session_erased" } },
+    ]);
+    expect(copy(1_003, 900)).toMatchObject({ ok: true });
+    expect(erasures.beginEndUser("ada", ACT)).toBe(id);
+
+    time.now += 1;
+    register(1_004, { end_user: "ada" });
+    expect(erasures.beginEndUser("ada", ACT)).not.toBe(id);
   });
 });
 

@@ -7,8 +7,10 @@ import type { SessionId } from "../../src/domain/ids";
 import { parseExportLine } from "../../src/http/import-sessions";
 import { err, ok } from "../../src/lib/result";
 import { createDirectory } from "../../src/tenant/shared/directory";
+import { tenantCalls } from "../../src/tenant/tenant-calls";
 import { createExports } from "../../src/tenant/transfer/exports";
 import { createMigratedSql } from "./memory-sql";
+import { ACT, newMemoryTenant } from "./memory-tenant";
 import { createTestClock, makeId } from "./support";
 
 const TENANT = makeId("ten", 1);
@@ -214,4 +216,14 @@ describe("an export", () => {
     expect(files).toEqual([]);
     expect(exports.list({ after: null, limit: 10 }).data).toEqual([]);
   });
+});
+
+it("of a suspended tenant is read by no address and by no import", async () => {
+  const tenant = newMemoryTenant(1);
+  await tenantCalls.beginExport(tenant, ACT, { id: EXPORT, subject: { of: "tenant" }, settings: [] });
+  expect(await tenantCalls.getExport(tenant, EXPORT)).toMatchObject({ ok: true });
+
+  await tenantCalls.suspend(tenant, ACT, "unpaid");
+
+  expect(await tenantCalls.getExport(tenant, EXPORT)).toMatchObject({ error: { code: "tenant_suspended" } });
 });

@@ -5,7 +5,9 @@ import type { FileId } from "../../src/domain/ids";
 import { ok } from "../../src/lib/result";
 import { createFileRemoval } from "../../src/tenant/files/file-removal";
 import { createFiles } from "../../src/tenant/files/files";
+import { tenantCalls } from "../../src/tenant/tenant-calls";
 import { createMigratedSql } from "./memory-sql";
+import { ACT, newMemoryTenant } from "./memory-tenant";
 import { createTestClock, makeId } from "./support";
 
 const HOUR = 60 * 60 * 1_000;
@@ -253,6 +255,26 @@ describe("a message on its way", () => {
     expect(files.keep({ session: SESSION, files: [], gone: [file], seq: 1 }, clock.now())).toEqual([file]);
   });
 
+  it("and names a file again keeps it, while the message that named it before is redacted", async () => {
+    const { files, upload, clock, removal, held } = world();
+    const file = upload(1);
+    files.use({ session: SESSION, files: [file] }, clock.now());
+    files.keep({ session: SESSION, files: [file], gone: [], seq: 1 }, clock.now());
+    files.use({ session: SESSION, files: [file] }, clock.now());
+    expect(files.keep({ session: SESSION, files: [], gone: [file], seq: 2 }, clock.now())).toEqual([]);
+    files.keep({ session: SESSION, files: [file], gone: [], seq: 3 }, clock.now());
+    clock.advance(48 * HOUR);
+    await removal.run();
+
+    expect(held.size).toBe(1);
+    files.use({ session: SESSION, files: [file] }, clock.now());
+    files.keep({ session: SESSION, files: [], gone: [file], seq: 4 }, clock.now());
+    clock.advance(HOUR);
+    await removal.run();
+    // Without that message the file ends with the hold.
+    expect([held.size, files.find(file)]).toEqual([0, null]);
+  });
+
   it("of an erased session is released with it", () => {
     const { files, upload, clock } = world();
     const file = upload(1);
@@ -306,4 +328,23 @@ it("the list shows stored files by pages, newest first", () => {
   expect([page.data.map(({ id }) => id), page.has_more]).toEqual([[third, second], true]);
   expect(files.list({ after: second, limit: 2, order: "desc" }).data.map(({ id }) => id)).toEqual([first]);
   expect(files.list({ after: first, limit: 2, order: "asc" }).data.map(({ id }) => id)).toEqual([second, third]);
+});
+
+it("an upload as such leaves one entry in the audit log, and one with a message none", async () => {
+  const tenant = newMemoryTenant(1);
+  const stored = { sha256: "0".repeat(64), tokens: 1 };
+  const upload = async (n: number, act: object) => {
+    const file = makeId("fil", n);
+    await tenantCalls.beginFile(tenant, { file, name: null, media_type: "text/plain", bytes: 1 });
+    await tenantCalls.finishFile(tenant, { file, stored, idempotency: { key: "once", digest: "same" }, ...act });
+  };
+
+  await upload(1, { act: ACT });
+  await upload(2, { act: ACT });
+  await upload(3, {});
+
+  const uploads = tenant.audit
+    .read({ after: 0, limit: 100, order: "asc", action: null, actor: null, target: null, from: null, to: null })
+    .data.filter(({ action }) => action === "file.uploaded");
+  expect(uploads).toMatchObject([{ target: { type: "file", id: makeId("fil", 1) } }]);
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
 import type { Principal } from "../../src/app/principal";
 import { createKeyCache, KEY_CACHE_NEGATIVE_TTL_MS, KEY_CACHE_TTL_MS } from "../../src/tenant/look-ups/key-cache";
+import { FakeSchedule } from "../support/fake-schedule";
 import { createTestClock, makeId } from "./support";
 
 const TENANT = makeId("ten", 1);
@@ -119,6 +120,62 @@ describe("a valid key in constant use", () => {
     ask.mockResolvedValue(principal());
 
     expect(await find()).toEqual(principal());
+  });
+});
+
+describe("a key while its tenant's object is out of reach", () => {
+  function givenAway(how: "fails" | "hangs") {
+    const time = new FakeSchedule();
+    let generation = 1;
+    const cache = createKeyCache<Principal>({
+      ttlMs: KEY_CACHE_TTL_MS,
+      max: 10,
+      now: time.now,
+      schedule: time.schedule,
+      readGeneration: () => generation,
+    });
+    const away = (): Promise<Principal | null> => (how === "fails" ? Promise.reject(new Error("away")) : new Promise(() => {}));
+    /** Waits as long as the cache does. */
+    const find = async (ask: () => Promise<Principal | null>): Promise<Principal | null> => {
+      const found = cache.find("a", TENANT, ask).catch(() => "thrown" as never);
+      await new Promise(setImmediate);
+      time.advance(10_000);
+      return found;
+    };
+    return { time, away, find, change: () => void generation++ };
+  }
+
+  it.each(["fails", "hangs"] as const)("opens for an hour if it was valid: the object %s", async (how) => {
+    const { time, away, find } = givenAway(how);
+    await find(async () => principal());
+    for (let minutes = 0; minutes < 55; minutes += 5) {
+      time.advance(5 * 60_000 - 10_000);
+      expect(await find(away), `after ${minutes} minutes`).toEqual(principal());
+    }
+    time.advance(5 * 60_000);
+
+    expect(await find(away)).toBe("thrown");
+    expect(await find(async () => principal())).toEqual(principal());
+  });
+
+  it.each(["fails", "hangs"] as const)("opens nothing if this isolate knows of a change, or never saw it: the object %s", async (how) => {
+    const { away, find, change } = givenAway(how);
+    expect(await find(away)).toBe("thrown");
+    await find(async () => principal());
+    change();
+
+    expect(await find(away)).toBe("thrown");
+  });
+
+  it("opens nothing past its own expiry", async () => {
+    const { time, away, find } = givenAway("hangs");
+    const expires_at = time.now() + 5 * 60_000;
+    await find(async () => principal({ expires_at }));
+    time.advance(4 * 60_000);
+    expect(await find(away)).not.toBe("thrown");
+    time.advance(60_000);
+
+    expect(await find(away)).toBe("thrown");
   });
 });
 

@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
 import { createLookUpCache, LOOK_UP_TTL_MS, RETRY_AFTER_MS } from "../../src/tenant/look-ups/look-up-cache";
 import { noteChange, readGeneration } from "../../src/tenant/shared/changes";
+import { FakeSchedule } from "../support/fake-schedule";
 import { createTestClock } from "./support";
 
 it("a cached value is read again once the isolate learned of a change", async () => {
@@ -92,6 +93,32 @@ describe("a name in constant use", () => {
     expect(await find("key")).toBe("old");
     await done();
     expect(await find("key")).toBe("new");
+  });
+});
+
+describe("a look-up that hangs", () => {
+  const never = (): Promise<string | null> => new Promise(() => {});
+
+  it("is answered from memory after two seconds, and not asked for again for a while", async () => {
+    const time = new FakeSchedule();
+    const ask = vi.fn(async (): Promise<string | null> => "known");
+    const find = createLookUpCache({ ask, now: time.now, schedule: time.schedule });
+    await find("key");
+    time.advance(LOOK_UP_TTL_MS);
+    ask.mockImplementation(never);
+    const found = find("key");
+    time.advance(2_000);
+
+    expect([await found, await find("key")]).toEqual(["known", "known"]);
+    expect(ask).toHaveBeenCalledTimes(2);
+  });
+
+  it("fails after ten seconds where nothing is known", async () => {
+    const time = new FakeSchedule();
+    const found = createLookUpCache({ ask: never, now: time.now, schedule: time.schedule })("key");
+    time.advance(10_000);
+
+    await expect(found).rejects.toThrow("no answer within 10000 ms");
   });
 });
 

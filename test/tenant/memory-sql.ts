@@ -4,12 +4,16 @@ import { PreparedStatements, readUsedBytes } from "../../scripts/support/node-sq
 import type { SqlRow, SqlValue } from "../../src/lib/sql-row";
 import type { SyncSql } from "../../src/lib/sync-sql";
 import { migrateTenant } from "../../src/tenant/core/tenant-schema";
+import { checkPlan } from "../support/tenant-plans";
 
 export function createEmptySql(database = new DatabaseSync(":memory:")): SyncSql {
   const prepared = new PreparedStatements(database);
   return {
     usedBytes: () => readUsedBytes(database),
-    rows: <Row extends SqlRow>(statement: string, ...params: SqlValue[]) => prepared.prepare(statement).all(...params) as Row[],
+    rows: <Row extends SqlRow>(statement: string, ...params: SqlValue[]) => {
+      checkPlan(database, statement);
+      return prepared.prepare(statement).all(...params) as Row[];
+    },
     transaction: (body) => {
       database.exec("BEGIN");
       try {

@@ -9,6 +9,7 @@ import { SETTING_KINDS } from "../../src/domain/export-format";
 import type { TenantId } from "../../src/domain/ids";
 import { parseExportLine } from "../../src/http/import-sessions";
 import { createSettingParser } from "../../src/http/schemas/setting";
+import { recordCheck } from "../../src/http/schemas/stored-record";
 import { err, ok } from "../../src/lib/result";
 import type { SyncSql } from "../../src/lib/sync-sql";
 import { listSettings } from "../../src/tenant/core/list-settings";
@@ -24,7 +25,7 @@ const MISSING = { code: "session_not_found" } as const;
 
 export type MemorySessions = ConstructorParameters<typeof Tenant>[0]["sessions"];
 
-const NO_SESSIONS: MemorySessions = () => ({
+export const NO_SESSIONS: MemorySessions = () => ({
   erase: async () => err(MISSING),
   describe: async () => err(MISSING),
   formerEndUsers: async () => ok([]),
@@ -42,6 +43,10 @@ interface MemoryWorld {
   readonly fileStore?: () => TenantFileStore | null;
   readonly sessions?: MemorySessions;
   readonly sendWebhook?: SendWebhook;
+  readonly projection?: Partial<ConstructorParameters<typeof Tenant>[0]["projection"]>;
+  readonly chats?: ConstructorParameters<typeof Tenant>[0]["chats"];
+  /** When the object's alarm rings. The test may read it and ring. */
+  readonly alarm?: { at: number | null };
 }
 
 /** A tenant's object over a database that may have been an earlier one's: then that one was lost. */
@@ -52,27 +57,36 @@ export function openMemoryTenant({
   sessions = NO_SESSIONS,
   ...world
 }: MemoryWorld = {}): Tenant {
-  let alarm: number | null = null;
+  const { alarm = { at: null } } = world;
   const nothing = async (): Promise<void> => {};
   const tenant: Tenant = new Tenant({
     sql,
     deployment: { models: buildDeploymentModels({}), keys: NO_KEYS, policy: "balanced" },
     storage: {
-      getAlarm: async () => alarm,
+      getAlarm: async () => alarm.at,
       setAlarm: async (at) => {
-        alarm = Number(at);
+        alarm.at = Number(at);
       },
       deleteAlarm: async () => {
-        alarm = null;
+        alarm.at = null;
       },
     },
-    projection: { write: nothing, close: nothing, sweep: nothing, hide: nothing, writeUsage: nothing, removeUsage: async () => true },
+    projection: {
+      write: nothing,
+      close: nothing,
+      sweep: async () => true,
+      hide: nothing,
+      writeUsage: nothing,
+      removeUsage: async () => true,
+      ...world.projection,
+    },
     fileStore: fileStore ?? (() => null),
     exportStore: exportStore ?? (() => null),
-    chats: () => ({ forgetSession: async () => {}, empty: async () => {} }),
+    chats: world.chats ?? (() => ({ forgetSession: nothing, empty: nothing })),
     sessions,
     imports: {
       parseLine: parseExportLine,
+      recordCheck,
       parseSetting: createSettingParser({ allowPrivateModelUrls: false, allowPrivateToolUrls: false }),
       own: bindImports(() => tenant),
     },

@@ -1,7 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
 import type { ModelSpec } from "../../src/app/ports";
-import { LOOK_UP_TTL_MS } from "../../src/tenant/look-ups/look-up-cache";
-import { createModelDirectory } from "../../src/tenant/look-ups/model-directory";
+import { createLookUpCache, LAST_ANSWER_MS, LOOK_UP_TTL_MS } from "../../src/tenant/look-ups/look-up-cache";
 import { createTestClock } from "./support";
 
 function spec(changes: Partial<ModelSpec> = {}): ModelSpec {
@@ -20,7 +19,7 @@ function spec(changes: Partial<ModelSpec> = {}): ModelSpec {
 function given() {
   const clock = createTestClock();
   const resolveModel = vi.fn<(id: string) => Promise<ModelSpec | null>>(async () => spec());
-  return { clock, resolveModel, directory: createModelDirectory({ stub: { resolveModel }, now: clock.now }) };
+  return { clock, resolveModel, directory: { resolve: createLookUpCache({ ask: resolveModel, now: clock.now }) } };
 }
 
 describe("looking up a model", () => {
@@ -44,13 +43,21 @@ describe("looking up a model", () => {
     const { clock, resolveModel, directory } = given();
     await directory.resolve("m");
     resolveModel.mockRejectedValue(new Error("unreachable"));
-    clock.advance(24 * 60 * 60 * 1000);
+    clock.advance(LAST_ANSWER_MS - 1);
     expect(await directory.resolve("m")).toEqual(spec());
     expect(await directory.resolve("m")).toEqual(spec());
     expect(resolveModel).toHaveBeenCalledTimes(2);
     resolveModel.mockResolvedValue(spec({ context_window: 4_000 }));
     clock.advance(5_000);
     expect((await directory.resolve("m"))?.context_window).toBe(4_000);
+  });
+
+  it("throws for a model that was seen an hour ago while the tenant is out of reach", async () => {
+    const { clock, resolveModel, directory } = given();
+    await directory.resolve("m");
+    resolveModel.mockRejectedValue(new Error("unreachable"));
+    clock.advance(LAST_ANSWER_MS);
+    await expect(directory.resolve("m")).rejects.toThrow("unreachable");
   });
 
   it("throws for a model never seen while the tenant is out of reach", async () => {

@@ -228,6 +228,25 @@ describe("the alarm", () => {
     expect(erased).toEqual([old]);
   });
 
+  it("forgets the times of an earlier setting in parts of 1,000, before the new one starts", async () => {
+    const { sql, time, put, add, pass, retention, asked } = world();
+    sql.transaction(() => {
+      for (let n = 1; n <= 4_500; n++) add(n, { created: time.now, used: time.now });
+      sql.rows("UPDATE sessions SET retain_at = ?", time.now + 400 * DAY);
+    });
+    const countNoted = (): number => sql.rows<{ n: number }>("SELECT count(*) AS n FROM sessions WHERE retain_at IS NOT NULL")[0]?.n ?? 0;
+
+    await put(MONTH);
+    const left = [countNoted()];
+    while (countNoted() > 0) {
+      await retention.run();
+      left.push(countNoted());
+    }
+    expect(left).toEqual([3_500, 2_500, 1_500, 500, 0]);
+    await pass(time.now + 31 * DAY);
+    expect(new Set(asked).size).toBe(4_500);
+  });
+
   it("removes nothing by a setting that was replaced, once the replacement is answered", async () => {
     const { time, add, put, pass, erased, hooks, retention } = world();
     for (let n = 1; n <= 60; n++) add(n, { created: time.now - 50 * DAY, used: time.now - 50 * DAY });
@@ -266,6 +285,16 @@ describe("a dry run", () => {
     expect(first).toMatchObject({ candidates: 5, looked_at: 4, next: makeId("ses", 4) });
     expect(first.data.map((act) => act.session_id)).toEqual([1, 2, 3].map((n) => makeId("ses", n)));
     expect(await retention.preview({ setting: MONTH, after: first.next, limit: 4 })).toMatchObject({ looked_at: 1, data: [], next: null });
+  });
+
+  it("counts its candidates for the first page alone", async () => {
+    const { time, add, retention } = world();
+    for (let n = 1; n <= 3; n++) add(n, { created: time.now - 50 * DAY, used: time.now });
+    const page = (after: SessionId | null) => retention.preview({ setting: MONTH, after, limit: 1 });
+    const first = await page(null);
+    add(4, { created: time.now - 50 * DAY, used: time.now });
+
+    expect([first, await page(first.next), await page(null)]).toMatchObject([{ candidates: 3 }, { candidates: 3 }, { candidates: 4 }]);
   });
 
   it("names exactly what the next run removes when nothing happens in between", async () => {

@@ -9,6 +9,7 @@ import type { ImportReport, LineOf } from "../../src/contract/export";
 import { SETTING_KINDS, type SettingKind } from "../../src/domain/export-format";
 import { parseExportLine } from "../../src/http/import-sessions";
 import { createSettingParser } from "../../src/http/schemas/setting";
+import { recordCheck } from "../../src/http/schemas/stored-record";
 import { err, ok } from "../../src/lib/result";
 import { listSettings } from "../../src/tenant/core/list-settings";
 import type { Tenant } from "../../src/tenant/core/tenant";
@@ -55,6 +56,7 @@ function importFile(tenant: Tenant, bytes: Uint8Array<ArrayBuffer>, options: Opt
   const target = {
     tenant: tenant.settings.identity().tenant,
     parse: parseExportLine,
+    check: recordCheck,
     restoreSettings: (lines: Lines) => restore(tenant, lines, options),
     stage: none,
     finish: none,

@@ -3,10 +3,13 @@ import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import { NO_CALLS, roundCost } from "../../src/domain/call-totals";
 import { type ErasedUsage, NO_SESSION, sumForErasure, toDaySession } from "../../src/domain/erased-usage";
+import { createTenantProjection } from "../../src/read-model/tenant-projection";
 import { createFiles } from "../../src/tenant/files/files";
 import { createErasedUsage } from "../../src/tenant/usage/erased-usage";
 import { createUsageOutbox } from "../../src/tenant/usage/usage-outbox";
 import { notingLog } from "../session/life";
+import { SimD1 } from "../simulation/sim-d1";
+import { createMeteredD1 } from "../support/metered-d1";
 import { createMigratedSql } from "./memory-sql";
 import { makeId, NAMES } from "./support";
 
@@ -156,6 +159,75 @@ describe("the usage of throwaway sessions", () => {
     await outbox.drain();
 
     expect(sent).toEqual([[`${DAY} 2`]]);
+  });
+});
+
+describe("the rows that requests write in the read model", () => {
+  const QUARTER = 15 * 60_000;
+
+  /** Requests through a day, some in each quarter, as their sessions end. Returns how many rows were sent, and how many D1 has written for each. */
+  async function play(keys: number, quarters: number, more: { readonly forgetAt?: number } = {}) {
+    const sql = createMigratedSql();
+    const d1 = new SimD1();
+    const clock = { now: 0 };
+    const store = createErasedUsage(sql, NAMES);
+    const sent: number[] = [];
+    const { db, written } = createMeteredD1(d1.direct);
+    const projection = createTenantProjection(db);
+    const alarm = { get: async () => null, set: () => {} };
+    const outbox = createUsageOutbox({
+      ...{ sql, store, alarm, now: () => clock.now, log: notingLog() },
+      write: async (all) => {
+        sent.push(all.reduce((sum, { usage: rows }) => sum + rows.length, 0));
+        await projection.writeUsage(makeId("ten", 1), all);
+      },
+    });
+    const rows: number[] = [];
+    let n = 0;
+    async function forget(): Promise<void> {
+      sql.transaction(() => outbox.forget(NAMES.digest("user 0")));
+      await outbox.drain();
+      sent.length = 0;
+    }
+    async function ask(key: number, model: string): Promise<void> {
+      const call = { at: clock.now, model, purpose: "turn" as const, key_id: `key_${key}`, end_user: `user ${key}`, cost: 0.1 };
+      outbox.add(makeId("ses", ++n), [{ ...NO_CALLS, ...call, calls: 1 }]);
+      written.length = 0;
+      await outbox.drain();
+      rows.push(written.reduce((sum, each) => sum + each, 0));
+    }
+    const asked = Array.from({ length: keys }, (_, key) =>
+      key % 2 === 0 ? [[key, "m"] as const] : [[key, "m"] as const, [key, "n"] as const],
+    ).flat();
+    for (let quarter = 0; quarter < quarters; quarter++) {
+      for (const [key, model] of asked) await ask(key, model);
+      if (quarter === more.forgetAt) await forget();
+      clock.now += QUARTER;
+    }
+    const stored = await d1.direct.prepare("SELECT session_id, sum(calls) AS calls, count(*) AS n FROM erased_usage").all();
+    const kept = store.list({ after: null, sessions: 10 }).flatMap(({ usage: sums }) => sums);
+    return { rows, sent, stored: stored.results[0], kept, n };
+  }
+
+  it.each([
+    [1, 96],
+    [10, 96],
+    [3, 4],
+  ])("are one for a request, with %i keys and behind %i quarters of an hour", async (keys, quarters) => {
+    const { rows, sent, stored, kept, n } = await play(keys, quarters);
+
+    expect(new Set(rows)).toEqual(new Set([1]));
+    expect(Math.max(...sent)).toBeLessThanOrEqual(2 * keys);
+    expect([stored?.calls, stored?.n]).toEqual([n, kept.length]);
+  });
+
+  it("are one behind a forgotten name, too, and none names the person", async () => {
+    const { rows, sent, stored, kept, n } = await play(2, 8, { forgetAt: 3 });
+
+    expect(new Set(rows)).toEqual(new Set([1]));
+    expect(Math.max(...sent)).toBeLessThanOrEqual(4);
+    expect([stored?.calls, stored?.n]).toEqual([n, kept.length]);
+    expect(kept.filter(({ at, end_user }) => at <= 3 * QUARTER && end_user === "user 0")).toEqual([]);
   });
 });
 

@@ -18,6 +18,7 @@ import { makeId, NAMES } from "./support";
 const NO_TENANT = async () => err({ code: "tenant_not_found" as const });
 const IMPORTS = {
   parseLine: () => err("no line"),
+  recordCheck: { findEventFault: () => "no event", findTextFault: () => "no text" },
   parseSetting: () => err("no setting"),
   own: {
     registerRestored: NO_TENANT,
@@ -72,7 +73,7 @@ function world(write: () => Promise<void>, eraseSession: Erase = eraseAtOnce) {
       writeUsage: async () => {},
       hide: async () => {},
       close: async () => {},
-      sweep: async () => {},
+      sweep: async () => true,
       removeUsage: async () => true,
     },
     snapshot,
@@ -154,6 +155,6 @@ it("lines of failed erasures and projections say whose they are", async () => {
 
   await upkeep.ring();
 
-  expect(lines.map(({ event }) => event)).toEqual(["tenant.erasure_failed", "tenant.projection_failed"]);
+  expect(lines.map(({ event }) => event).toSorted()).toEqual(["tenant.erasure_failed", "tenant.projection_failed"]);
   for (const { fields } of lines) expect(fields).toMatchObject({ tenant: TENANT });
 });

@@ -52,6 +52,7 @@ class World {
       send: (order) => this.#send(order),
       audit: createAuditLog({ sql: this.sql, owner: () => TENANT, now: this.clock.now }),
       events: { append: (event) => this.events.append(event) },
+      noteScrub: () => {},
       isDeleted: () => false,
       isSuspended: () => this.isSuspended,
       background: () => {},

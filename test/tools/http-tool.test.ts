@@ -125,8 +125,42 @@ describe("an answer", () => {
     expect(await call("/redirect?to=/echo")).toMatchObject({ failure: "status", output: "The tool answered with status 302." });
   });
 
-  it("without end is read to the limit, and the model is told", async () => {
-    expect(await call("/endless", { tool: { max_bytes: 50_000 } })).toMatchObject({ failure: "too_large" });
+  it("without end is read to the limit, and the model reads its beginning", async () => {
+    const notice = "[... content truncated, showing the first 50000 characters of more ...]\n\n";
+    expect(await call("/endless", { tool: { max_bytes: 50_000 } })).toEqual({ output: notice + "x".repeat(50_000), failure: null });
+  });
+
+  it.each([
+    ["text/plain; charset=utf-8", "天".repeat(20)],
+    ["", "天".repeat(20)],
+    ["application/json", JSON.stringify({ said: "天".repeat(20) })],
+  ])("that is too long says how long it is, and ends with a whole character: %s", async (type, body) => {
+    const said = `/say?type=${encodeURIComponent(type)}&body=${encodeURIComponent(body)}`;
+    const bytes = new TextEncoder().encode(body).byteLength;
+    const { output, failure } = await call(said, { tool: { max_bytes: 31 } });
+
+    const [notice = "", shown = ""] = output.split("\n\n");
+    expect(notice).toBe(`[... content truncated, showing the first ${shown.length} characters of ${bytes} bytes ...]`);
+    expect([body.startsWith(shown), shown.length > 9, failure]).toEqual([true, true, null]);
+  });
+
+  it("that is too long and no text is refused", async () => {
+    expect(await call("/image", { tool: { max_bytes: 15 } })).toMatchObject({
+      output: "The tool's answer is larger than 15 bytes. It may have taken effect.",
+      failure: "too_large",
+    });
+  });
+
+  it("that is cut inside of the secret shows no part of it", async () => {
+    const { output } = await call(`/say?body=${"a".repeat(200)}${SECRET}`, { tool: { max_bytes: 200 + SECRET.length - 3 }, secret });
+    expect(output.slice(output.indexOf("\n\n"))).toMatch(/^\n\na+$/);
+  });
+
+  it("of another status that is too long is still a failure of that status", async () => {
+    expect(await call("/status?code=404", { tool: { max_bytes: 7 } })).toMatchObject({
+      output: expect.stringMatching(/^The tool answered with status 404\.\n\n\[\.\.\. .*\]\n\nrefused$/s),
+      failure: "status",
+    });
   });
 
   it("that breaks off is no answer", async () => {

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { sessionObjectName } from "../../src/app/object-name";
 import type { Principal } from "../../src/app/principal";
 import { KEY_CHECK_MS } from "../../src/http/bound-stream";
-import { principal, world } from "../http/support";
+import { principal, SETTINGS, world } from "../http/support";
 import { FakeSchedule } from "../support/fake-schedule";
 import { type Chat, migrate, newChat, toFrames } from "./support";
 
@@ -30,7 +30,7 @@ class Door {
           this.looks += 1;
           return this.look();
         },
-        allowedOrigins: async () => this.allowedOrigins,
+        knownSettings: async () => ({ ...SETTINGS, allowed_origins: this.allowedOrigins }),
         schedule: this.time.schedule,
         newPipe: () => new IdentityTransformStream(),
       },

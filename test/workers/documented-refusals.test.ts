@@ -135,12 +135,17 @@ async function ask(route: Route, { changes, query, headers = {}, body, key = key
   return `${response.status} ${type.replace("urn:longhand:problem:", "")}`;
 }
 
+const JSON_BODY = { "content-type": "application/json" };
+const toLongText = (units: number) => Uint8Array.from(new TextEncoder().encode(`"${"x".repeat(units)}"`));
+/** Results of tools, which are cut when they are recorded. */
+const LONG_BODIES = /\/(respond|tool_results)$/;
+
 describe.each([
   ["400 invalid_request", { query: "of_no_route=1" }],
   ["401 unauthorized", { key: "lh_test_of_nobody" }],
   ["403 origin_not_allowed", { headers: { origin: "https://elsewhere.example" } }],
   ["404 not_found", { changes: { session_id: "odd", message_id: "odd", turn_id: "odd", compaction_id: "odd", execution_id: "odd" } }],
-  ["413 body_too_large", { body: new TextEncoder().encode(`"${"x".repeat(1_048_576)}"`), headers: { "content-type": "application/json" } }],
+  ["413 body_too_large", { body: toLongText(1_048_576), headers: JSON_BODY }],
   ["414 url_too_long", { query: `q=${"x".repeat(16_384)}` }],
   ["431 headers_too_large", { headers: { "x-many": "x".repeat(32_768) } }],
   ["415 unsupported_media_type", { body: new TextEncoder().encode("{}"), headers: { "content-type": "text/plain" } }],
@@ -149,7 +154,8 @@ describe.each([
   const changes = refusal.startsWith("404") ? { ...cause.changes, ...odd } : {};
 
   it.each(listing(refusal))("%s", async (_, route) => {
-    expect(await ask(route, { ...cause, changes })).toBe(refusal);
+    const longer = refusal.startsWith("413") && LONG_BODIES.test(route.path) ? { body: toLongText(8 * 1_048_576) } : {};
+    expect(await ask(route, { ...cause, ...longer, changes })).toBe(refusal);
   });
 });
 

@@ -3,7 +3,7 @@ import { createExecutionContext } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import worker from "../../src/index";
-import { migrate, newTenant, request } from "./support";
+import { migrate, newChat, newTenant, readBody, request } from "./support";
 
 beforeAll(migrate);
 
@@ -28,6 +28,26 @@ describe("a flood", () => {
 
     expect(await askMany(7, one.key, address)).toEqual([200, 200, 200, 200, 200, 429, 429]);
     expect((await ask(other.key, address)).status).toBe(200);
+  });
+
+  it("of one browser is refused, and the other end users and sessions of its key are not", async () => {
+    const { tenant, id } = await newChat();
+    const mint = async (reach: object): Promise<string> =>
+      (
+        await readBody<{ readonly token: string }>(
+          await tenant.call("POST", "/v1/tokens", { scopes: ["sessions:read"], expires_in: 600, ...reach }),
+          201,
+        )
+      ).token;
+    const [ada, again, bob, one] = [{ end_user: "ada" }, { end_user: "ada" }, { end_user: "bob" }, { session_id: id }];
+    const tokens = await Promise.all([ada, again, bob, one].map(mint));
+    const path = `/v1/sessions/${id}`;
+    const statuses: number[] = [];
+    for (let n = 0; n < 6; n++) statuses.push((await ask(tokens[n % 2] ?? "", "192.0.2.9", path)).status);
+    const others = await Promise.all([tokens[2], tokens[3], tenant.key].map((key) => ask(key ?? "", "192.0.2.9", path)));
+
+    expect(statuses).toEqual([404, 404, 404, 404, 404, 429]);
+    expect(others.map(({ status }) => status)).toEqual([404, 200, 200]);
   });
 
   it("of made-up keys is refused by its address, and a valid key of that address is not", async () => {

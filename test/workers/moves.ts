@@ -33,7 +33,15 @@ export async function moveUntil(tenant: Tenant, to: string, phase: string | null
   }
 }
 
-const TABLE_NAMES = [...TABLES.map(({ name }) => name), "tenants", "models", "erased_usage", "session_tombstones"];
+const TABLE_NAMES = [
+  ...TABLES.map(({ name }) => name),
+  "tenants",
+  "models",
+  "erased_usage",
+  "usage_days",
+  "usage_day_sums",
+  "session_tombstones",
+];
 
 /** How many rows each database has of the tenant, scratch rows included. */
 export async function countRows({ id }: Tenant): Promise<Record<string, number>> {

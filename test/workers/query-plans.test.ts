@@ -62,8 +62,10 @@ function recording(db: D1Database): { readonly db: D1Database; readonly queries:
   return { db: noting, queries };
 }
 
-/** Common table expressions of the search (`c`: candidates), and rows of JSON by the names that the queries give them. */
-const PASSING = ["asked", "c", "matches", "candidates", "scored", "best", "shown", "part", "place", "row"];
+/** Common table expressions (of the search `c`: candidates; of usage `days`), and rows of JSON by the names that the queries give them. */
+const PASSING = ["asked", "c", "matches", "candidates", "scored", "best", "shown", "part", "place", "row", "days"];
+
+const DAY_MS = 24 * 60 * 60 * 1_000;
 
 let plans = 0;
 
@@ -153,6 +155,20 @@ describe("other reads", () => {
         createEndUserList({ DB }).listEndUsers({ tenant: TENANT, order: "desc", limit: 50, after: toUsageCursor(["ann"]) }),
     ],
     ["one end user", false, (DB: D1Database) => createEndUserList({ DB }).findEndUser(TENANT, "ann")],
+    [
+      "usage by day, whose days are stored",
+      true,
+      async (DB: D1Database) => {
+        const day = Math.floor(START / DAY_MS) - 5;
+        await env.DB.prepare("INSERT INTO usage_days VALUES (?, ?, ?)")
+          .bind(TENANT, day, day * DAY_MS)
+          .run();
+        await createUsageList({ DB }).sumUsage({ ...usage, from: START - 9 * DAY_MS, groupBy: ["day", "model"] });
+        const { results } = await env.DB.prepare("SELECT day FROM usage_days").all();
+        expect(results.length).toBeGreaterThan(5);
+      },
+    ],
+    ["usage of an end user", true, (DB: D1Database) => createUsageList({ DB }).sumUsage({ ...usage, endUser: "ann" })],
     ["usage of a session", true, (DB: D1Database) => createUsageList({ DB }).sumUsage({ ...usage, session: SESSION })],
     [
       "one execution",

@@ -147,6 +147,16 @@ describe("a database that fails", () => {
   });
 });
 
+/** Adds texts to the session's search, behind all of its messages. */
+async function addTexts(log: LogBuilder, count: number): Promise<void> {
+  const positions = JSON.stringify(Array.from({ length: count }, (_, n) => 1_000 + n));
+  const rows = `INSERT INTO search_rows (tenant_id, session_id, position, terms, last_seq)
+    SELECT ?1, ?2, value, 'plenteous', 1 FROM json_each(?3)`;
+  const index = `INSERT INTO search_index (rowid, terms) SELECT t.id, t.terms FROM search_texts AS t
+    WHERE t.id IN (SELECT id FROM search_rows WHERE session_id = ?1 AND position >= 1000)`;
+  await env.DB.batch([env.DB.prepare(rows).bind(TENANT, log.session, positions), env.DB.prepare(index).bind(log.session)]);
+}
+
 describe("erasing", () => {
   it("removes every row of the session, leaves a tombstone, and says how many there were", async () => {
     const log = fullLog();
@@ -159,6 +169,33 @@ describe("erasing", () => {
     expect(await readLogRows(log)).toEqual(Object.fromEntries(allTables.map((table) => [table, {}])));
     const tombstone = env.DB.prepare("SELECT erased_at FROM session_tombstones WHERE tenant_id = ? AND session_id = ?");
     expect(await tombstone.bind(TENANT, session).first("erased_at")).toBe(77);
+  });
+
+  it("of a long session hides it at once, and removes its texts from the search in calls of a bounded cost", async () => {
+    const log = fullLog();
+    await projection.write(log.batch());
+    const texts = 1_040;
+    await addTexts(log, texts);
+    const batches: number[] = [];
+    const batch = (statements: D1PreparedStatement[]) => {
+      batches.push(statements.length);
+      return env.DB.batch(statements);
+    };
+    const counted = createProjection({ prepare: (sql: string) => env.DB.prepare(sql), batch } as D1Database);
+
+    expect(await counted.erase({ tenant: TENANT, session, at: 1 })).toEqual({ rows: null });
+
+    const rows = await readLogRows(log);
+    const left = allTables.filter((table) => Object.keys(rows[table] ?? {}).length > 0);
+    expect(left.sort()).toEqual(["search_rows", "usage"]);
+    expect(batches.length).toBeLessThanOrEqual(50);
+    expect(batches.reduce((sum, statements) => sum + statements, 0)).toBeLessThan(200);
+
+    expect(await counted.erase({ tenant: TENANT, session, at: 1 })).toEqual({ rows: expect.any(Number) });
+
+    expect(Object.values(await readLogRows(log)).flatMap(Object.keys)).toEqual([]);
+    const found = await env.DB.prepare("SELECT count(*) AS texts FROM search_index WHERE search_index MATCH 'plenteous'").first("texts");
+    expect(found).toBe(0);
   });
 
   it("takes nothing of the tenant's other sessions", async () => {

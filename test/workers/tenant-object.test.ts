@@ -10,7 +10,6 @@ import type { Scope } from "../../src/domain/scopes";
 import type { Env } from "../../src/env";
 import { hashKey } from "../../src/lib/peppered";
 import { generateApiKey } from "../../src/tenant/keys/api-key";
-import { createModelDirectory } from "../../src/tenant/look-ups/model-directory";
 import { ACT } from "../support/act";
 import { ringNow } from "./alarms";
 
@@ -243,8 +242,7 @@ describe("models", () => {
   it("a session's look-up gets plain data over RPC", async () => {
     const { tenant, stub } = await givenTenant();
     await stub.putModel(ACT, "mine", model());
-    const directory = createModelDirectory({ stub: { resolveModel: (id) => getStub(tenant).resolveModel(id) }, now: Date.now });
-    expect(await directory.resolve("mine")).toEqual({
+    expect(await getStub(tenant).resolveModel("mine")).toEqual({
       ...model(),
       id: "mine",
       source: "tenant",

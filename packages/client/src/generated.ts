@@ -166,7 +166,7 @@ export interface paths {
         post?: never;
         /**
          * Erase a session with all its content
-         * @description Ends the running turn and deletes every message, summary and output from every store. A store that is out of reach is reported as pending and is erased later. Erasing cannot be undone. The etag of a condition is that of the settings and pins, so it does not change when messages come. A session that is already erased meets any condition. `Location` is the erasure with its receipt.
+         * @description Ends the running turn and deletes every message, summary and output from every store. A store that is out of reach, or that has much of a long session, is reported as pending and is erased later, without another request. Erasing cannot be undone. The etag of a condition is that of the settings and pins, so it does not change when messages come. A session that is already erased meets any condition. `Location` is the erasure with its receipt.
          */
         delete: operations["eraseSession"];
         options?: never;
@@ -521,7 +521,7 @@ export interface paths {
         put?: never;
         /**
          * Redact a message
-         * @description Deletes the content of a message permanently, with every summary made from it. The message keeps its position. Redacting cannot be undone.
+         * @description Deletes the content of a message and of its calls permanently, with every summary made from it. The id of a later call, or of a result, names that alone. The message keeps its position. Redacting cannot be undone.
          */
         post: operations["redactMessage"];
         delete?: never;
@@ -1612,8 +1612,8 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Set a tenant's plan and limits
-         * @description Changes the fields that the request names; a null removes. The change is sent to the tenant's object at once, and again until that has confirmed it. `limits` are the tenant's own, and replace earlier ones of its own as a whole.
+         * Set a tenant's plan, limits and budgets
+         * @description Changes the fields that the request names; a null removes. The change is sent to the tenant's object at once, and again until that has confirmed it. `limits` and `budgets` are the tenant's own, need no plan, and replace earlier ones of its own as a whole.
          */
         patch: operations["assignPlan"];
         trace?: never;
@@ -2127,7 +2127,7 @@ export interface paths {
         };
         /**
          * List the caller's limits
-         * @description Every limit of the tenant, of the calling key, and of the end user of an access token, with what is used of it. An empty list: no limit.
+         * @description To a key: every limit of the tenant and of the key, with what is used of it. To the access token of an end user: the limits of that end user alone. An empty list: no limit.
          */
         get: operations["listLimits"];
         put?: never;
@@ -2956,6 +2956,8 @@ export interface components {
             compacted_summary: string | null;
             compact_boundary_timestamp: number | null;
             context_window: number | null;
+            /** @description The window that the policy assumes for an unknown one */
+            assumed_window: number | null;
             /** @description The size of the next request */
             current_context_tokens: {
                 tokens: number;
@@ -3971,7 +3973,7 @@ export interface components {
             })[];
             /** @description Role assistant: the calls of the reply. Absent if there are none */
             tool_calls?: {
-                /** @description The call's own id, by which it can be redacted or gone back to */
+                /** @description The call's own id. The session can go back to it. It redacts the call alone, unless it is also the id of the message */
                 id: string;
                 position: number;
                 /** @description The id of a tool call */
@@ -4038,6 +4040,40 @@ export interface components {
             turn_id: string | null;
             position: number | null;
             queued: boolean;
+            /** @enum {string} */
+            role?: "user" | "assistant" | "system" | "tool";
+            /** @description With `role` on the session's own stream, as the record has it now: after a redaction the placeholder. Absent on the stream of one turn, and of a message that was taken back */
+            content?: ({
+                /** @enum {string} */
+                type: "text";
+                text: string;
+            } | {
+                /** @enum {string} */
+                type: "reasoning";
+                text: string;
+            } | {
+                /** @enum {string} */
+                type: "image" | "file";
+                media_type: string;
+                name?: string;
+                /** Format: uri */
+                url: string;
+            } | {
+                /** @enum {string} */
+                type: "image" | "file";
+                media_type: string;
+                name?: string;
+                /** @description A stored file. Its type and size are the file's own */
+                file_id: string;
+                readonly bytes: number;
+                /** @description Estimated, for a model that reads the file */
+                readonly tokens: number;
+            })[];
+            /**
+             * @description The content is left out because it is too large for a frame. The list of messages has it
+             * @enum {boolean}
+             */
+            content_omitted?: true;
         };
         /** @description A queued message was taken back */
         MessageCancelledFrame: {
@@ -9817,7 +9853,7 @@ export interface components {
             /** @enum {string} */
             status: "enabled" | "disabled";
             /**
-             * @description `requested`: by a change. `gone`: it answered 410. `failing`: it answered nothing but failures for five days. `backlog`: too many events wait for it
+             * @description `requested`: by a change. `gone`: it answered 410. `failing`: it answered nothing but failures for five days. `backlog`: too many events wait for it while it fails, or while room is short
              * @enum {string|null}
              */
             disabled_reason: "requested" | "gone" | "failing" | "backlog" | null;
@@ -10598,7 +10634,7 @@ export interface components {
             recorded_at?: number;
             actor: components["schemas"]["AuditActor"];
             /** @enum {string} */
-            action: "tenant.created" | "tenant.rebuilt" | "tenant.suspended" | "tenant.resumed" | "tenant.move_begun" | "tenant.moved" | "tenant.move_cancelled" | "settings.changed" | "retention.changed" | "key.created" | "key.rotated" | "key.revoked" | "model.put" | "model.deleted" | "credential.put" | "credential.deleted" | "credentials.resealed" | "tool.put" | "tool.deleted" | "mcp_server.put" | "mcp_server.refreshed" | "mcp_server.deleted" | "file.deleted" | "session.rebuilt" | "session.rebuilt_and_read" | "content.read_by_admin" | "session.settings_changed" | "session.archived" | "session.unarchived" | "session.rewound" | "pins.set" | "message.redacted" | "compaction.requested" | "compaction.reverted" | "summary.reset" | "draft.edited" | "draft.committed" | "draft.discarded" | "erasure.requested" | "erasure.finished" | "export.created" | "export.deleted" | "export.opened" | "sessions.imported" | "limits.changed" | "admin_key.created" | "admin_key.rotated" | "admin_key.revoked" | "plan.put" | "plan.deleted" | "tenant_list.rebuilt" | "import.begun" | "schedule.set" | "schedule.removed" | "import.deleted" | "webhook_endpoint.created" | "webhook_endpoint.changed" | "webhook_endpoint.secret_rotated" | "webhook_endpoint.deleted" | "webhook_endpoint.disabled" | "webhook_endpoint.tested" | "webhook_deliveries.replayed" | "channel.put" | "channel.deleted" | "channel.code_made" | "channel.user_paired" | "channel.user_unpaired";
+            action: "tenant.created" | "tenant.rebuilt" | "tenant.suspended" | "tenant.resumed" | "tenant.move_begun" | "tenant.moved" | "tenant.move_cancelled" | "settings.changed" | "retention.changed" | "key.created" | "key.rotated" | "key.revoked" | "model.put" | "model.deleted" | "credential.put" | "credential.deleted" | "credentials.resealed" | "tool.put" | "tool.deleted" | "mcp_server.put" | "mcp_server.refreshed" | "mcp_server.deleted" | "file.uploaded" | "file.deleted" | "session.rebuilt" | "session.rebuilt_and_read" | "content.read_by_admin" | "session.settings_changed" | "session.archived" | "session.unarchived" | "session.rewound" | "pins.set" | "message.redacted" | "compaction.requested" | "compaction.reverted" | "summary.reset" | "draft.edited" | "draft.committed" | "draft.discarded" | "erasure.requested" | "erasure.finished" | "export.created" | "export.deleted" | "export.opened" | "sessions.imported" | "limits.changed" | "admin_key.created" | "admin_key.rotated" | "admin_key.revoked" | "plan.put" | "plan.deleted" | "tenant_list.rebuilt" | "import.begun" | "schedule.set" | "schedule.removed" | "import.deleted" | "webhook_endpoint.created" | "webhook_endpoint.changed" | "webhook_endpoint.secret_rotated" | "webhook_endpoint.deleted" | "webhook_endpoint.disabled" | "webhook_endpoint.tested" | "webhook_deliveries.replayed" | "channel.put" | "channel.deleted" | "channel.code_made" | "channel.user_paired" | "channel.user_unpaired";
             target: components["schemas"]["AuditTarget"];
             /** @description The `x-request-id` of the request. Null if there was none */
             request_id: string | null;
@@ -10757,12 +10793,14 @@ export interface components {
             /** @description Default: none */
             budgets?: components["schemas"]["Budget"][];
         };
-        /** @description `limits` are the tenant's own, `effective_limits` those over the limits of its plan */
+        /** @description `limits` and `budgets` are the tenant's own, `effective_limits` and `effective_budgets` those over what its plan has. A budget of its own replaces the plan's of that name */
         TenantAssignment: {
             /** @description Null: none */
             plan: string | null;
             limits: components["schemas"]["LimitSet"];
             effective_limits: components["schemas"]["LimitSet"];
+            budgets: components["schemas"]["Budget"][];
+            effective_budgets: components["schemas"]["Budget"][];
             /** @description Grows with each change of the plan and of the assignment */
             version: number;
             /** @description The tenant's object has confirmed what is in effect. Until then the change is sent again */
@@ -10776,6 +10814,7 @@ export interface components {
                 key?: components["schemas"]["KeyLimits"];
                 end_user?: components["schemas"]["EndUserLimits"];
             } | null;
+            budgets?: components["schemas"]["Budget"][] | null;
         };
         TenantStanding: {
             /** @description The id of a tenant */
@@ -11045,7 +11084,7 @@ export interface components {
                 /** @description Of the 10 GB that a database holds */
                 share: number | null;
                 /**
-                 * @description `high` from 70 %, `critical` from 90 %
+                 * @description `high` from 50 %, `critical` from 90 %
                  * @enum {string}
                  */
                 level: "ok" | "high" | "critical" | "unknown";
@@ -15629,7 +15668,7 @@ export interface operations {
                 /** @description asc: the oldest first */
                 order?: "asc" | "desc";
                 /** @description Only entries of this action */
-                action?: "tenant.created" | "tenant.rebuilt" | "tenant.suspended" | "tenant.resumed" | "tenant.move_begun" | "tenant.moved" | "tenant.move_cancelled" | "settings.changed" | "retention.changed" | "key.created" | "key.rotated" | "key.revoked" | "model.put" | "model.deleted" | "credential.put" | "credential.deleted" | "credentials.resealed" | "tool.put" | "tool.deleted" | "mcp_server.put" | "mcp_server.refreshed" | "mcp_server.deleted" | "file.deleted" | "session.rebuilt" | "session.rebuilt_and_read" | "content.read_by_admin" | "session.settings_changed" | "session.archived" | "session.unarchived" | "session.rewound" | "pins.set" | "message.redacted" | "compaction.requested" | "compaction.reverted" | "summary.reset" | "draft.edited" | "draft.committed" | "draft.discarded" | "erasure.requested" | "erasure.finished" | "export.created" | "export.deleted" | "export.opened" | "sessions.imported" | "limits.changed" | "admin_key.created" | "admin_key.rotated" | "admin_key.revoked" | "plan.put" | "plan.deleted" | "tenant_list.rebuilt" | "import.begun" | "schedule.set" | "schedule.removed" | "import.deleted" | "webhook_endpoint.created" | "webhook_endpoint.changed" | "webhook_endpoint.secret_rotated" | "webhook_endpoint.deleted" | "webhook_endpoint.disabled" | "webhook_endpoint.tested" | "webhook_deliveries.replayed" | "channel.put" | "channel.deleted" | "channel.code_made" | "channel.user_paired" | "channel.user_unpaired";
+                action?: "tenant.created" | "tenant.rebuilt" | "tenant.suspended" | "tenant.resumed" | "tenant.move_begun" | "tenant.moved" | "tenant.move_cancelled" | "settings.changed" | "retention.changed" | "key.created" | "key.rotated" | "key.revoked" | "model.put" | "model.deleted" | "credential.put" | "credential.deleted" | "credentials.resealed" | "tool.put" | "tool.deleted" | "mcp_server.put" | "mcp_server.refreshed" | "mcp_server.deleted" | "file.uploaded" | "file.deleted" | "session.rebuilt" | "session.rebuilt_and_read" | "content.read_by_admin" | "session.settings_changed" | "session.archived" | "session.unarchived" | "session.rewound" | "pins.set" | "message.redacted" | "compaction.requested" | "compaction.reverted" | "summary.reset" | "draft.edited" | "draft.committed" | "draft.discarded" | "erasure.requested" | "erasure.finished" | "export.created" | "export.deleted" | "export.opened" | "sessions.imported" | "limits.changed" | "admin_key.created" | "admin_key.rotated" | "admin_key.revoked" | "plan.put" | "plan.deleted" | "tenant_list.rebuilt" | "import.begun" | "schedule.set" | "schedule.removed" | "import.deleted" | "webhook_endpoint.created" | "webhook_endpoint.changed" | "webhook_endpoint.secret_rotated" | "webhook_endpoint.deleted" | "webhook_endpoint.disabled" | "webhook_endpoint.tested" | "webhook_deliveries.replayed" | "channel.put" | "channel.deleted" | "channel.code_made" | "channel.user_paired" | "channel.user_unpaired";
                 /** @description Only entries of the key, access token or admin key with this id */
                 actor?: string;
                 /** @description Only entries about what has this id or name */
@@ -15667,7 +15706,7 @@ export interface operations {
                 /** @description asc: the oldest first */
                 order?: "asc" | "desc";
                 /** @description Only entries of this action */
-                action?: "tenant.created" | "tenant.rebuilt" | "tenant.suspended" | "tenant.resumed" | "tenant.move_begun" | "tenant.moved" | "tenant.move_cancelled" | "settings.changed" | "retention.changed" | "key.created" | "key.rotated" | "key.revoked" | "model.put" | "model.deleted" | "credential.put" | "credential.deleted" | "credentials.resealed" | "tool.put" | "tool.deleted" | "mcp_server.put" | "mcp_server.refreshed" | "mcp_server.deleted" | "file.deleted" | "session.rebuilt" | "session.rebuilt_and_read" | "content.read_by_admin" | "session.settings_changed" | "session.archived" | "session.unarchived" | "session.rewound" | "pins.set" | "message.redacted" | "compaction.requested" | "compaction.reverted" | "summary.reset" | "draft.edited" | "draft.committed" | "draft.discarded" | "erasure.requested" | "erasure.finished" | "export.created" | "export.deleted" | "export.opened" | "sessions.imported" | "limits.changed" | "admin_key.created" | "admin_key.rotated" | "admin_key.revoked" | "plan.put" | "plan.deleted" | "tenant_list.rebuilt" | "import.begun" | "schedule.set" | "schedule.removed" | "import.deleted" | "webhook_endpoint.created" | "webhook_endpoint.changed" | "webhook_endpoint.secret_rotated" | "webhook_endpoint.deleted" | "webhook_endpoint.disabled" | "webhook_endpoint.tested" | "webhook_deliveries.replayed" | "channel.put" | "channel.deleted" | "channel.code_made" | "channel.user_paired" | "channel.user_unpaired";
+                action?: "tenant.created" | "tenant.rebuilt" | "tenant.suspended" | "tenant.resumed" | "tenant.move_begun" | "tenant.moved" | "tenant.move_cancelled" | "settings.changed" | "retention.changed" | "key.created" | "key.rotated" | "key.revoked" | "model.put" | "model.deleted" | "credential.put" | "credential.deleted" | "credentials.resealed" | "tool.put" | "tool.deleted" | "mcp_server.put" | "mcp_server.refreshed" | "mcp_server.deleted" | "file.uploaded" | "file.deleted" | "session.rebuilt" | "session.rebuilt_and_read" | "content.read_by_admin" | "session.settings_changed" | "session.archived" | "session.unarchived" | "session.rewound" | "pins.set" | "message.redacted" | "compaction.requested" | "compaction.reverted" | "summary.reset" | "draft.edited" | "draft.committed" | "draft.discarded" | "erasure.requested" | "erasure.finished" | "export.created" | "export.deleted" | "export.opened" | "sessions.imported" | "limits.changed" | "admin_key.created" | "admin_key.rotated" | "admin_key.revoked" | "plan.put" | "plan.deleted" | "tenant_list.rebuilt" | "import.begun" | "schedule.set" | "schedule.removed" | "import.deleted" | "webhook_endpoint.created" | "webhook_endpoint.changed" | "webhook_endpoint.secret_rotated" | "webhook_endpoint.deleted" | "webhook_endpoint.disabled" | "webhook_endpoint.tested" | "webhook_deliveries.replayed" | "channel.put" | "channel.deleted" | "channel.code_made" | "channel.user_paired" | "channel.user_unpaired";
                 /** @description Only entries of the key, access token or admin key with this id */
                 actor?: string;
                 /** @description Only entries about what has this id or name */

@@ -1,8 +1,10 @@
 /** Plays one model call: the app's steps before it, the provider that counts true tokens, and the recording of the reply. */
-import { type ModelLimits, rawViewTokens, toRequestLimit } from "../../../src/context/budget";
+
+import { type ModelLimits, toRequestLimit } from "../../../src/context/budget";
 import { INSTRUCTION_TOKENS } from "../../../src/context/economy";
 import type { CompactPlan } from "../../../src/context/plan";
 import { toCallCacheReadCost } from "../../../src/context/planner";
+import { Sizing } from "../../../src/context/sizing";
 import type { ModelCall } from "../../../src/domain/commands";
 import type { NewItem } from "../../../src/domain/message";
 import type { CallUsage } from "../../../src/domain/model-call";
@@ -45,8 +47,11 @@ export class ModelCalls implements Caller {
     this.#cache = this.#emptyCache();
   }
 
+  /** The cache before the session's first call. */
   #emptyCache(): PromptCache<Segment> {
-    return new PromptCache(this.#session.segments, this.#setup.cacheStep ?? undefined);
+    const cache = new PromptCache(this.#session.segments, this.#setup.cacheStep ?? undefined);
+    if (this.#setup.sharedPrefix) for (const head of this.#session.heads()) cache.read(head);
+    return cache;
   }
 
   prepare(): boolean {
@@ -109,11 +114,11 @@ export const toModelCall = (
 ): ModelCall => ({
   turn: state.turn?.id ?? null,
   purpose: "turn",
-  model: LAB_MODEL,
+  model: LAB_MODEL.id,
   epoch: state.view.epoch,
   up_to: state.next_position - 1,
   usage,
-  estimate: rawViewTokens(state),
+  estimate: new Sizing(state, LAB_MODEL).raw,
   request_digest: null,
   outcome: usage ? "stop" : "overflow",
   ms: 0,

@@ -11,7 +11,7 @@ import type { Column } from "./steps";
 export function runColumn({ window, system, steps }: Column, setup: Setup, segments: Segments): Figures {
   const { policyText, policy, recall } = setup;
   const ledger = new Ledger({ window, segments, prices: setup.prices });
-  const session = new LabSession({ model: LAB_MODEL, system, policyText, policy, recall, segments });
+  const session = new LabSession({ model: LAB_MODEL.id, system, policyText, policy, recall, segments });
   const calls = new ModelCalls({ session, setup, limits: toLimits(window, setup.prices), ledger });
   const player = new StepPlayer({ session, calls, tally: ledger });
   for (const step of steps) player.play(step);

@@ -4,7 +4,7 @@ import type { SummaryText } from "../../../src/context/epoch-change";
 import { estimateParts, estimateRough } from "../../../src/context/item-tokens";
 import { SUMMARY_JOIN } from "../../../src/context/placement";
 import type { Policy } from "../../../src/context/policy";
-import { recallTool } from "../../../src/context/recall-tool";
+import { RECALL_TOOL } from "../../../src/context/recall-tool";
 import { estimateTokens } from "../../../src/context/tokens";
 import { shortenToolResult } from "../../../src/context/tool-results";
 import { type BuiltView, buildView, type ViewEntry } from "../../../src/context/view";
@@ -65,8 +65,8 @@ export class LabSession implements ReplayedSession {
     this.#system = by.system;
     this.#placement = by.policy.summary.placement;
     const system = by.system === null ? null : { body: this.newId("bod"), bytes: utf8Length(by.system), tokens: estimateTokens(by.system) };
-    const recall = { recall: by.recall, recall_names_session: true } as const;
-    const settings = { model: by.model, policy: by.policyText, system, tools: null, title: null, metadata: null, ...recall };
+    const { recall } = by;
+    const settings = { model: by.model, policy: by.policyText, system, tools: null, title: null, metadata: null, recall };
     this.execute({ at: this.now, type: "OpenSession", tenant: this.newId("ten"), session: this.newId("ses"), settings });
   }
 
@@ -157,9 +157,19 @@ export class LabSession implements ReplayedSession {
 
   /** The next request as the provider reads it: the tools, then the view. */
   request(upTo?: number): Segment[] {
-    const { runs: _, ...recall } = recallTool(this.state);
-    const offered = isRecallOffered(this.state) ? [this.segments.of("system", JSON.stringify(recall))] : [];
+    const offered = isRecallOffered(this.state) ? [this.#offer()] : [];
     return [...offered, ...this.segments.ofView(this.view(upTo))];
+  }
+
+  #offer(): Segment {
+    const { runs: _, ...sent } = RECALL_TOOL;
+    return this.segments.of("system", JSON.stringify(sent));
+  }
+
+  /** What stands in front of the conversation, before something has left the view and after it. */
+  heads(): Segment[][] {
+    const system = this.#system === null ? [] : [this.segments.of("system", this.#system)];
+    return [system, [this.#offer(), ...system]];
   }
 
   chain(): string[] {

@@ -2,9 +2,11 @@
  * The lowest possible cost of a profile if the whole future were known: the oracle's schedule under the profile's own
  * limits, and the distance of the profile's cost from it.
  */
-import { PADDING, toRequestLimit } from "../../../src/context/budget";
+
+import { toRequestLimit } from "../../../src/context/budget";
 import { INSTRUCTION_TOKENS } from "../../../src/context/economy";
 import { FIRST_SUMMARY_SHARE, toSummaryCap } from "../../../src/context/proposal";
+import { PADDING } from "../../../src/context/sizing";
 import type { Figures } from "../engine/ledger";
 import { type Setup, toLimits } from "../engine/setup";
 import { Oracle, type Rules, type Schedule } from "./schedule.ts";

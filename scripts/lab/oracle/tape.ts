@@ -50,7 +50,7 @@ const UNLIMITED = 100_000_000;
 export function toTape(column: Column, segments: Segments, cold: number | null = null): Tape {
   const setup = toSetup("oneclaw", { guard: false, eachCall: false, countsChain: false, recall: false });
   const { policyText, policy, recall } = setup;
-  const session = new LabSession({ model: LAB_MODEL, system: column.system, policyText, policy, recall, segments });
+  const session = new LabSession({ model: LAB_MODEL.id, system: column.system, policyText, policy, recall, segments });
   const ledger = new Ledger({ window: UNLIMITED, segments });
   const calls = new Recorder(new ModelCalls({ session, setup, limits: toLimits(UNLIMITED), ledger }), { session, cold });
   const player = new StepPlayer({ session, calls, tally: ledger });
@@ -90,7 +90,7 @@ const EMPTY = {
   reduced: [],
   namesRecall: false,
   signedFrom: 0,
-  model: LAB_MODEL,
+  model: LAB_MODEL.id,
 } as const;
 
 const SAMPLE = 1_000;

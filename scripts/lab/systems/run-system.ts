@@ -14,7 +14,7 @@ export function runSystem(column: Column, system: System, by: { readonly segment
   const { window, system: prompt, steps } = column;
   const setup = toSetup("oneclaw", { guard: false, eachCall: false, countsChain: false, recall: false });
   const session = new LabSession({
-    model: LAB_MODEL,
+    model: LAB_MODEL.id,
     system: prompt,
     policyText: setup.policyText,
     policy: setup.policy,

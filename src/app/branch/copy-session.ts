@@ -7,10 +7,12 @@ import type { SessionDescription } from "../../contract/session";
 import type { FileId, SessionId } from "../../domain/ids";
 import type { ItemMeta } from "../../domain/message";
 import { err, ok } from "../../lib/result";
+import { giveWay } from "../../lib/timer";
 import type { BranchApi } from "../branch-api";
 import { deriveId } from "../derived-id";
 import type { ForkBegun, ForkCut, ForkHead, ForkLine, ForkPage } from "../fork-parts";
 import type { Caller, Outcome } from "../session-api";
+import type { Schedule } from "../session-ports";
 
 /** Calls a session's object. The effect of the call happens once, however often it is repeated. */
 type Ask = <T>(work: (api: BranchApi, caller: Caller) => Promise<Outcome<T>>) => Promise<Outcome<T>>;
@@ -33,6 +35,8 @@ interface Copying {
   readonly title: string | null;
   /** The copy serves one request, and erases itself. Absent: it stays. */
   readonly throwaway?: true;
+  /** Absent: the timers of the platform. */
+  readonly schedule?: Schedule;
 }
 
 export async function copySession(copying: Copying): Promise<Outcome<SessionDescription>> {
@@ -57,7 +61,7 @@ async function begin({ source, target, from, to, at, cut, title, throwaway }: Co
 
 /** Starts from the first page each time: the target skips items that it has already. */
 async function copyPages(
-  { source, target, hold, to }: Pick<Copying, "source" | "target" | "hold" | "to">,
+  { source, target, hold, to, title, schedule }: Pick<Copying, "source" | "target" | "hold" | "to" | "title" | "schedule">,
   line: ForkLine,
 ): Promise<Outcome<null>> {
   let [after, copied] = [0, 0];
@@ -65,7 +69,7 @@ async function copyPages(
     const place = { ...line, after, copied };
     const page = await source((api, caller) => api.forkPage(caller, place));
     if (!page.ok) return page;
-    const renamed = await renamePage(page.value, to);
+    const renamed = toTitled(await renamePage(page.value, to), title);
     const files = listFiles(renamed);
     if (files.length > 0 && !(await hold(files))) return err({ code: "session_erased" });
     if (renamed.items.length > 0) {
@@ -75,8 +79,15 @@ async function copyPages(
     if (page.value.next === null) return ok(null);
     after = page.value.next;
     copied += page.value.items.length;
+    await giveWay(schedule);
   }
 }
+
+/** No redaction takes a title that the copy was given. */
+const toTitled = ({ redaction, ...page }: ForkPage, title: string | null): ForkPage => ({
+  ...page,
+  ...(redaction && { redaction: title === null ? redaction : { ...redaction, isTitleMadeFrom: false } }),
+});
 
 const listFiles = ({ items }: ForkPage): FileId[] => [
   ...new Set(items.flatMap(({ meta }) => (meta.attached ?? []).flatMap(({ file }) => file?.id ?? []))),

@@ -2,11 +2,10 @@
  * Judges a summariser's result. A chunk is kept, and the next one is requested; a complete summary is committed if it is
  * acceptable and makes the view smaller; anything else is a failure, and the last failure brings the fallback. Synchronous.
  */
-import { toSessionRatio } from "../../context/budget";
 import { withFileOps } from "../../context/file-ops";
 import { joinStages } from "../../context/prompts";
 import { redactSecrets } from "../../context/redact-secrets";
-import { measuredFor } from "../../context/start-ratio";
+import { Sizing } from "../../context/sizing";
 import { type AcceptedSummary, checkSummary } from "../../context/summary-check";
 import { estimateTokens } from "../../context/tokens";
 import type { ModelCall, TurnRun } from "../../domain/commands";
@@ -93,7 +92,7 @@ function check(
   const policy = policyUnderWay(state);
   const summarizer = summarizerNamed(model, lease.attempt, candidates);
   const cap = toAnswerCap({ plan: lease, spec: candidates.spec, summarizer, policy });
-  const ratio = toSessionRatio(measuredFor(state, summarizer), summarizer.id);
+  const { ratio } = new Sizing(state, summarizer);
   return checkSummary({ text, finish, form: policy.summary.form, cap, ratio });
 }
 

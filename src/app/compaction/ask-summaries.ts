@@ -35,8 +35,8 @@ interface Texts {
 interface Asking {
   readonly spec: ModelSpec;
   readonly key?: KeyId | undefined;
-  /** The redacted items when the summaries were read. After a further redaction no question is asked: the summaries may contain its message. */
-  readonly redacted: SessionState["redacted"];
+  /** How many redactions there were when the summaries were read. After a further redaction no question is asked: the summaries may contain its message. */
+  readonly redactions: number;
 }
 
 export async function askSummaries(
@@ -77,12 +77,12 @@ const NONE: SummaryAnswer = { text: null, failure: "timeout", holds: null, in_su
 
 async function ask(
   { question, expect }: AskedQuestion,
-  { summary, spec, deadline, key, redacted }: Asking & { readonly summary: string; readonly deadline: number },
+  { summary, spec, deadline, key, redactions }: Asking & { readonly summary: string; readonly deadline: number },
   ports: AskPorts,
 ): Promise<SummaryAnswer> {
   const has = (text: string): boolean | null => (expect === null ? null : holds(normalize(text), expect));
   const in_summary = has(summary);
-  const isUnredacted = (): boolean => ports.writer.state.redacted.length === redacted.length;
+  const isUnredacted = (): boolean => ports.writer.state.redactions === redactions;
   const mayRepeat = (): boolean => ports.writer.state.lifecycle === "open" && isUnredacted();
   const request = { ...buildAskRequest(summary, question, spec), countedFor: countFor(key, ports.writer.state, ports.content) };
   for (let obtained = 0; ; obtained++) {

@@ -1,6 +1,7 @@
 /** Builds the change of the view that a summary makes: for a worker's result, for the preview of a draft, and for its commit. */
-import { buildChangeFromSummary, type EpochChangeInput, fitsAfter, isSmallerBySummary, type SummaryText } from "../../context/epoch-change";
+import { buildChangeFromSummary, type EpochChangeInput, fitsAfter, isSmallerAfter, type SummaryText } from "../../context/epoch-change";
 import type { Plan, Rung } from "../../context/plan";
+import { Sizing } from "../../context/sizing";
 import type { EpochChange } from "../../domain/commands";
 import type { CompactionOptions, CompactionTrigger, EpochOp, SummaryPlan } from "../../domain/compaction-events";
 import type { OverlayId } from "../../domain/ids";
@@ -22,7 +23,7 @@ interface WrittenSummary {
 
 export interface SummaryChange {
   readonly change: EpochChange;
-  /** True when the summary makes the view smaller. For a rebuild: true when the request fits with the new summary. */
+  /** True when the summary makes the next request smaller. For a rebuild: true when the request fits with the new summary. */
   readonly isWorthIt: boolean;
 }
 
@@ -50,5 +51,7 @@ function isWorthIt(
   { spec, options }: { readonly spec: ModelSpec; readonly options: CompactionOptions | null },
   { writer: { state } }: ChangePorts,
 ): boolean {
-  return options?.rebuild ? fitsAfter(state, ops, toAssumedLimits(spec, askedPolicy(state, options))).fits : isSmallerBySummary(state, ops);
+  return options?.rebuild
+    ? fitsAfter(state, ops, toAssumedLimits(spec, askedPolicy(state, options))).fits
+    : isSmallerAfter(new Sizing(state, spec), ops);
 }

@@ -2,6 +2,7 @@
  * A compaction that a person asks for: returned as a plan, done at once where no model is needed, otherwise requested from a worker.
  * Synchronous.
  */
+import type { CompactPlan, Plan } from "../../context/plan";
 import type { Policy } from "../../context/policy";
 import { mergeChoices, namesInstructions } from "../../context/policy-choice";
 import type { ShownPlan } from "../../contract/plan";
@@ -16,6 +17,7 @@ import { applyRungs, toModelLimits } from "../request/build-request";
 import { buildPolicy, readSessionPolicy } from "../request/session-policy";
 import type { Outcome } from "../session-api";
 import type { BodyText } from "../session-ports";
+import { buildChosenNote, type PlannedNote } from "./note-change";
 import { askedPolicy, type CompactionPorts, planSession, summarizes } from "./plan-session";
 
 export type ByHand =
@@ -36,18 +38,39 @@ export function compactByHand(spec: ModelSpec, input: CompactInput, ports: Ports
   if (requested) return err({ code: "compaction_running", compaction: requested.id });
   if (draft && options?.draft) return err({ code: "draft_open", compaction: draft.id });
   if (plan.kind === "cannot_fit") return err({ code: "cannot_fit", fit: plan.fit });
-  // Only a summary can be a draft. A plan without a model is done at once, or returned as a plan when a draft was asked for.
-  if (plan.kind === "none" || (options?.draft && !summarizes(plan))) return ok({ kind: "plan", plan: shown });
-  const id = ports.ids.newId("cmp");
+  // Only a summary by a model can be a draft. A plan without a model is done at once, or returned as a plan when a draft was asked for.
+  const note = findNote(plan, askedPolicy(state, options));
+  const asksModel = summarizes(plan) && note === null;
+  if (plan.kind === "none" || (options?.draft && !asksModel)) return ok({ kind: "plan", plan: shown });
   // During a turn the view must not change: the compaction waits for the turn's end.
-  if (!summarizes(plan) && !state.turn) {
-    const changed = applyRungs(plan, { trigger: "manual", limits: toModelLimits(spec), compaction: id }, ports);
-    return changed ? ok({ kind: "done", id }) : err({ code: "stale", reason: "epoch_moved" });
-  }
+  if (!asksModel && !state.turn) return doAtOnce(plan, note, { spec, shown }, ports);
+  const id = ports.ids.newId("cmp");
   const by = input.key === undefined ? {} : { key: input.key };
   const command = { type: "RequestCompaction", at: ports.clock(), compaction: id, trigger: "manual", options, ...by } as const;
   const asked = ports.writer.execute(command, bodies);
   return asked.ok ? ok({ kind: "requested", id }) : err(asked.error);
+}
+
+interface AtOnce {
+  readonly spec: ModelSpec;
+  readonly shown: ShownPlan;
+}
+
+/** Carries out a plan that asks no model. A note that would not make the request smaller is none. */
+function doAtOnce(plan: CompactPlan, note: PlannedNote | null, { spec, shown }: AtOnce, ports: Ports): Outcome<ByHand> {
+  const id = ports.ids.newId("cmp");
+  const done = (isDone: boolean): Outcome<ByHand> => (isDone ? ok({ kind: "done", id }) : err({ code: "stale", reason: "epoch_moved" }));
+  if (!note) return done(applyRungs(plan, { trigger: "manual", limits: toModelLimits(spec), compaction: id }, ports));
+  const built = buildChosenNote(note, spec, ports);
+  if (!built) return ok({ kind: "plan", plan: { kind: "none", reason: "nothing_older", next: plan.next, breaker: shown.breaker } });
+  const command = { type: "ChangeEpoch", at: ports.clock(), compaction: id, trigger: "manual", change: built.change } as const;
+  return done(ports.writer.execute(command, built.bodies).ok);
+}
+
+/** The plan, if the policy wants a note in place of its summary: no model writes one. */
+function findNote(plan: Plan, { summary }: Policy): PlannedNote | null {
+  const rung = plan.kind === "compact" ? plan.rungs.find((step) => step.rung === "summarize") : undefined;
+  return plan.kind === "compact" && rung && summary.form === "note" ? { ...plan, rung } : null;
 }
 
 /** The policy whose rules for summaries the request asks for. */

@@ -1,11 +1,10 @@
 /** Hands out a compaction's plan under a lease, to a queue worker or to the turn that waits for the summary. */
-import { measureUpTo, PADDING, toPaddedRatio } from "../../context/budget";
 import { INSTRUCTION_TOKENS } from "../../context/economy";
-import { planChosenNote } from "../../context/fallback-note";
 import type { CompactPlan, SummarizeRung } from "../../context/plan";
 import { renderEntry } from "../../context/prompts";
 import { toSummaryCap } from "../../context/proposal";
-import { contentBytes, toContentBytes } from "../../context/request-bytes";
+import { toContentBytes } from "../../context/request-bytes";
+import { PADDING, Sizing } from "../../context/sizing";
 import { estimateTokens } from "../../context/tokens";
 import { attemptsUnder } from "../../domain/breaker";
 import type { CompactionPlanRef, TurnRun } from "../../domain/commands";
@@ -16,11 +15,11 @@ import type { SessionState } from "../../domain/state";
 import type { CallNeed } from "../call-charge";
 import type { ChunkRequest } from "../chunk-request";
 import type { ModelSpec } from "../ports";
-import { applyRungs, toAssumedLimits, toChangeInput, toModelLimits } from "../request/build-request";
+import { applyRungs, toAssumedLimits, toModelLimits } from "../request/build-request";
 import { toRequestNeed } from "../request/call-need";
 import type { LeaseOutcome } from "../session-api";
 import type { SessionPorts } from "../session-ports";
-import { buildNoteChange } from "./note-change";
+import { buildChosenNote, type PlannedNote } from "./note-change";
 import { type CompactionPorts, optionsFor, planSession, policyUnderWay } from "./plan-session";
 import { recordFailure } from "./record-failure";
 import { allowedOutput, nextSummarizer, planInstructions, type SummarizerCandidates, toAttemptLimit } from "./summarizers";
@@ -178,22 +177,11 @@ function commitAtOnce(plan: CompactPlan, { spec, compaction, inline }: AtOnce, p
 }
 
 /** Commits the policy's note in the summary's place at once, because no model has to answer first. */
-function commitNote(
-  plan: CompactPlan & { readonly rung: SummarizeRung },
-  { spec, compaction }: Omit<AtOnce, "inline">,
-  ports: CompactionPorts,
-): void {
+function commitNote(plan: PlannedNote, { spec, compaction }: Omit<AtOnce, "inline">, ports: CompactionPorts): void {
   const { writer, clock } = ports;
-  const { trigger, economy, rungs, rung } = plan;
-  const input = toChangeInput({ limits: toModelLimits(spec), trigger, economy }, ports);
-  const also = rungs.filter((step) => step !== rung);
-  const { change, bodies } = buildNoteChange(
-    planChosenNote(toSummaryPlan({ ...rung, reread: 0 }, false, ports), writer.state),
-    { spec, input, also },
-    ports,
-  );
-  if (change.receipt.tokens_after >= change.receipt.tokens_before) return void giveUp(compaction, "not_smaller", ports);
-  writer.execute({ type: "ChangeEpoch", at: clock(), compaction, trigger, change }, bodies);
+  const note = buildChosenNote(plan, spec, ports);
+  if (!note) return void giveUp(compaction, "not_smaller", ports);
+  writer.execute({ type: "ChangeEpoch", at: clock(), compaction, trigger: plan.trigger, change: note.change }, note.bodies);
 }
 
 /** Asks for a transcript after a failure, and when the turn's own prefix leaves no room for the answer. */
@@ -234,9 +222,10 @@ function fitsSamePrefix(
   const { state } = writer;
   const policy = policyUnderWay(state);
   const limits = toAssumedLimits(spec, policy);
-  if (contentBytes(state, range.to) > toContentBytes(limits)) return false;
-  const instruction = (INSTRUCTION_TOKENS + asked) * Math.max(PADDING, toPaddedRatio(state, spec.id));
-  return measureUpTo(state, spec.id, range.to) + instruction + allowedOutput(toSummaryCap(limits, policy), spec) <= (limits.window ?? 0);
+  const sizing = new Sizing(state, spec);
+  if (sizing.bytes(range.to) > toContentBytes(limits)) return false;
+  const instruction = (INSTRUCTION_TOKENS + asked) * Math.max(PADDING, sizing.padded);
+  return sizing.upTo(range.to) + instruction + allowedOutput(toSummaryCap(limits, policy), spec) <= (limits.window ?? 0);
 }
 
 function giveUp(compaction: CompactionId, failure: CompactionFailure, { writer, clock }: CompactionPorts): LeaseOutcome {

@@ -1,11 +1,12 @@
 /**
  * Builds the change that puts a mechanical note in a summary's place: when no summary was available, or when the policy wants only a note.
  */
-import { buildChangeFromSummary, type EpochChangeInput } from "../../context/epoch-change";
-import { fallbackNote, type NotePlan } from "../../context/fallback-note";
+import { buildChangeFromSummary, type EpochChangeInput, isSmallerAfter } from "../../context/epoch-change";
+import { fallbackNote, type NotePlan, planChosenNote } from "../../context/fallback-note";
 import { buildTouch, collectFileOps, type FileOps, fileOpsIn, NO_FILES, type TouchOf } from "../../context/file-ops";
-import type { Rung } from "../../context/plan";
+import type { CompactPlan, Rung, SummarizeRung } from "../../context/plan";
 import { toPolicy } from "../../context/policy-choice";
+import { Sizing } from "../../context/sizing";
 import { estimateTokens } from "../../context/tokens";
 import type { EpochChange } from "../../domain/commands";
 import type { SummaryPlan } from "../../domain/compaction-events";
@@ -13,8 +14,8 @@ import type { ItemMeta, ToolCallPart } from "../../domain/message";
 import type { SessionState } from "../../domain/state";
 import { unreadRuns } from "../../domain/view";
 import type { ModelSpec } from "../ports";
+import { type ChangePorts, toChangeInput, toModelLimits } from "../request/build-request";
 import type { BodyText, SessionContent } from "../session-ports";
-import type { CompactionPorts } from "./plan-session";
 import { toModelSummaryCap } from "./summarizers";
 
 interface NoteDraft {
@@ -30,7 +31,20 @@ export interface Noting {
   readonly also: readonly Rung[];
 }
 
-export function buildNoteChange(note: NotePlan, { spec, input, also }: Noting, { writer, ids, content }: CompactionPorts): NoteDraft {
+/** A plan whose summary is a note, because the policy's form of summary is one. */
+export type PlannedNote = CompactPlan & { readonly rung: SummarizeRung };
+
+/** The change that commits the policy's note. Null where it would not make the request smaller. */
+export function buildChosenNote({ rung, rungs, trigger, economy }: PlannedNote, spec: ModelSpec, ports: ChangePorts): NoteDraft | null {
+  const { state } = ports.writer;
+  const { range, source, replaces, keeps, merge, generation, split } = rung;
+  const plan = { range, source, replaces, keeps, merge, generation, split, mode: "transcript" } as const;
+  const input = toChangeInput({ limits: toModelLimits(spec), trigger, economy }, ports);
+  const note = buildNoteChange(planChosenNote(plan, state), { spec, input, also: rungs.filter((step) => step !== rung) }, ports);
+  return isSmallerAfter(new Sizing(state, spec), note.change.ops) ? note : null;
+}
+
+export function buildNoteChange(note: NotePlan, { spec, input, also }: Noting, { writer, ids, content }: ChangePorts): NoteDraft {
   const { state } = writer;
   const text = fallbackNote(note, collectTouchedFiles(note.plan, state, content), toModelSummaryCap(spec, toPolicy(state.settings.policy)));
   const overlay = ids.newId("ovl");

@@ -128,7 +128,8 @@ async function summarizeOnce(
   const estimate = estimateRequest(request);
   const usage = toPlausibleUsage(heard.usage, { request, estimate, units: heard.units });
   const call = { model: request.model.id, estimate, usage, ms: ports.clock() - startedAt };
-  const spent = { ...call, ...costField(call, request.model.prices), ...toReservation(request, heard) };
+  const isFree = !heard.sent || heard.refusal !== null;
+  const spent = { ...call, ...costField({ ...call, isFree }, request.model.prices), ...toReservation(request, isFree) };
   if (expired) return { outcome: { ...spent, ok: false, failure: "timeout" }, refusal: null };
   const { end, text, refusal, length } = heard;
   if (end.ok) return { outcome: { ...spent, ok: true, text, finish: end.finish }, refusal: null };
@@ -136,10 +137,8 @@ async function summarizeOnce(
 }
 
 /** What the call was paid with, and whether it cost nothing. */
-function toReservation({ reservation: id }: ModelRequest, { sent, refusal }: Heard): { readonly reservation?: CallReservation } {
-  if (id === undefined) return {};
-  return { reservation: { id, ...((!sent || refusal) && { free: true }) } };
-}
+const toReservation = ({ reservation: id }: ModelRequest, isFree: boolean): { readonly reservation?: CallReservation } =>
+  id === undefined ? {} : { reservation: { id, ...(isFree && { free: true }) } };
 
 const toEnd = ({ kind, retry_after_ms }: ModelFailure): Heard["end"] => ({
   ok: false,

@@ -3,11 +3,12 @@
  * session's model.
  */
 
-import { PADDING, toRequestLimit } from "../../context/budget";
+import { toRequestLimit } from "../../context/budget";
 import { INSTRUCTION_TOKENS } from "../../context/economy";
 import { withQuirks } from "../../context/model-quirks";
 import type { Policy } from "../../context/policy";
 import { toSummaryCap } from "../../context/proposal";
+import { PADDING } from "../../context/sizing";
 import { CAP_TOLERANCE } from "../../context/summary-check";
 import { attemptsUnder } from "../../domain/breaker";
 import type { SummaryPlan } from "../../domain/compaction-events";

@@ -2,7 +2,6 @@
  * Builds the summariser's request: the turn's own request with one more instruction, or a transcript, read in parts when it is larger than
  * the summariser's window. It is built from stored data when the work starts, and never carried by the queue.
  */
-import { PADDING, toSessionRatio } from "../../context/budget";
 import { toEvenCap } from "../../context/even-cap";
 import { withoutFileOps } from "../../context/file-ops";
 import { SUMMARY_JOIN } from "../../context/placement";
@@ -16,7 +15,7 @@ import {
 } from "../../context/prompts";
 import { countSecrets, redactEntry, redactSecrets } from "../../context/redact-secrets";
 import { toMaxWeight, weighText } from "../../context/request-bytes";
-import { measuredFor } from "../../context/start-ratio";
+import { PADDING, Sizing } from "../../context/sizing";
 import { type ChunkCursor, type TranscriptChunk, takeChunk } from "../../context/summary-chunks";
 import { shortenToolResult } from "../../context/tool-results";
 import type { ChunkProgress, SummaryPlan } from "../../domain/compaction-events";
@@ -113,11 +112,10 @@ const COUNTED_MARGIN = 1.1;
  * text: a transcript mixes its text differently from the requests that taught the ratio, and a ratio moves only a fifth towards each
  * report.
  */
-function computeFactor(told: SessionState, spec: ModelSpec): number {
-  const state = measuredFor(told, spec);
-  const { ratios, compaction } = state;
-  const isCounted = ratios.some(({ model, given }) => model === spec.id && !given) && (compaction.requested?.attempts ?? 0) <= 1;
-  return Math.max(PADDING, toSessionRatio(state, spec.id) * (isCounted ? COUNTED_MARGIN : PADDING));
+function computeFactor(state: SessionState, spec: ModelSpec): number {
+  const { ratio, isLearned } = new Sizing(state, spec);
+  const isCounted = isLearned && (state.compaction.requested?.attempts ?? 0) <= 1;
+  return Math.max(PADDING, ratio * (isCounted ? COUNTED_MARGIN : PADDING));
 }
 
 interface ChunkStart {

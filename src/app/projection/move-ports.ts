@@ -3,6 +3,7 @@ import type { SessionId, TenantId } from "../../domain/ids";
 import type { Act } from "../audit-chain";
 import type { Clock } from "../ports";
 import type { LogPage, Outcome } from "../session-api";
+import type { Schedule } from "../session-ports";
 import type { TenantApi, TenantMaintenance } from "../tenant-api";
 import type { TenantRows } from "../tenant-rows";
 import type { RebuildRows } from "./rebuild-ports";
@@ -41,4 +42,6 @@ export interface MovePorts {
   readonly now: Clock;
   /** The most statements of one step; absent: `STEP_BUDGET`. */
   readonly budget?: number;
+  /** Absent: the timers of the platform. */
+  readonly schedule?: Schedule;
 }

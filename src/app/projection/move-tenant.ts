@@ -5,8 +5,10 @@
  * Writers write to both databases before the first session is copied. What a session appended before that is in its log when the copy
  * reads it, and what it appends later comes to both. One step does a bounded part, and stores how far it came in the tenant's object.
  */
+
 import type { SessionId, TenantId } from "../../domain/ids";
 import { assertNever } from "../../lib/assert-never";
+import { giveWay } from "../../lib/timer";
 import { endPhase, findWait, type Move, type MovePlace, noteProgress, type Placement } from "../placement";
 import type { LogPage, SessionError } from "../session-api";
 import type { TenantOutcome } from "../tenant-api";
@@ -130,6 +132,7 @@ async function carrySessions(step: Step, from: SessionId | null): Promise<Part> 
     if (!carried.done) return part(false, { ...total, place: { part: "sessions", after, rebuild: carried.rebuild } });
     total.unequal += carried.isEqual ? 0 : 1;
     total.sessions++;
+    await giveWay(ports.schedule);
     after = session;
   }
   const isDone = isLast && after === (sessions.at(-1) ?? from);
@@ -177,6 +180,7 @@ async function copySession(step: Step, session: SessionId): Promise<Carried> {
     const { events, bodies } = page;
     await writeBatch(to, { ...at, events, bodies: new Map(bodies.map(({ id, text }) => [id, text])) });
     step.spent += d1CostOfBatch(events);
+    await giveWay(ports.schedule);
     if (step.spent >= (ports.budget ?? STEP_BUDGET)) return { ...COPIED, done: false };
   }
 }
@@ -203,9 +207,13 @@ async function writeBatch(to: MoveDatabase, batch: Parameters<MoveDatabase["rows
 async function verifySession(step: Step, session: SessionId, from: MovePlace["rebuild"]): Promise<Carried> {
   const { ports, to, tenant } = step;
   const readLog = (after: number) => ports.readLog(session, after);
-  const budget = ports.budget ?? STEP_BUDGET;
+  const { budget = STEP_BUDGET, schedule } = ports;
   const progress: RebuildProgress | null = from === null ? null : JSON.parse(from);
-  const stepped = await rebuildStep({ readLog, rows: to.rows, now: ports.now, budget }, { tenant, session }, progress);
+  const stepped = await rebuildStep(
+    { readLog, rows: to.rows, now: ports.now, budget, ...(schedule && { schedule }) },
+    { tenant, session },
+    progress,
+  );
   if (!stepped.ok) throw new LogRefusedError(stepped.error);
   const { next, repaired, differences } = stepped.value;
   step.spent += next === null ? PAGE_COST * 10 : budget;

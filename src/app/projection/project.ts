@@ -6,7 +6,10 @@
 
 import type { StoredEvent } from "../../domain/events";
 import { backOff } from "../../lib/back-off";
+import { toDatabaseCause } from "../../lib/error-name";
+import { giveWay } from "../../lib/timer";
 import type { Log, Projection, ProjectionBatch } from "../ports";
+import type { Schedule } from "../session-ports";
 import { d1CostOfBatch } from "./projection-cost";
 import { ProjectionGapError } from "./projection-gap";
 
@@ -31,6 +34,8 @@ interface ProjectPorts {
   readonly source: ProjectionSource;
   readonly projection: Projection;
   readonly log: Log;
+  /** Absent: the timers of the platform. */
+  readonly schedule?: Schedule;
 }
 
 /** Not done: call again after `retryInMs`, and pass `attempt`, the number of failures in a row so far. */
@@ -41,6 +46,9 @@ export const PAGE: ProjectionLimit = { events: 100, bytes: 1_000_000, statements
 
 /** The most statements of one drain. The rest is left to another invocation, which has its own limit of 1,000. */
 export const DRAIN_BUDGET = 400;
+
+/** A run of more statements is long: other requests run between its pages. Most turns take fewer, and need no timer. */
+const LONG_COST = PAGE.statements / 2;
 
 const FIRST_RETRY_MS = 1_000;
 const LONGEST_RETRY_MS = 60_000;
@@ -61,13 +69,14 @@ export async function projectSession(ports: ProjectPorts, attempt: number): Prom
       const page = await projectPage(run);
       if (page === "none") return { done: true };
       if (page === "too_much") return { done: false, retryInMs: 0, attempt: 0 };
+      if (run.spent > LONG_COST) await giveWay(ports.schedule);
     } catch (error) {
       if (error instanceof ProjectionGapError && !rewound && rewind(ports, error.upTo)) {
         rewound = true;
         continue;
       }
       const retryInMs = retryDelay(attempt);
-      ports.log.warn("projection.failed", { attempt, retry_in_ms: retryInMs, cause: error });
+      ports.log.warn("projection.failed", { attempt, retry_in_ms: retryInMs, cause: toDatabaseCause(error) });
       return { done: false, retryInMs, attempt: attempt + 1 };
     }
   }

@@ -3,6 +3,7 @@ import type { RebuildReport } from "../../contract/rebuild";
 import type { KeyedRow, RowKey } from "../diff-rows";
 import type { Clock, Projection } from "../ports";
 import type { Caller, LogPage, Outcome } from "../session-api";
+import type { Schedule } from "../session-ports";
 
 /** The seq of the last event in the live and in the scratch rows, at one moment. 0 without a session row. */
 export interface RowSeqs {
@@ -54,6 +55,8 @@ export interface RebuildPorts {
   readonly now: Clock;
   /** The most statements of one step; absent: `STEP_BUDGET`. */
   readonly budget?: number;
+  /** Absent: the timers of the platform. */
+  readonly schedule?: Schedule;
 }
 
 /** Where a rebuild continues. Plain data: it travels through the client between two requests. */

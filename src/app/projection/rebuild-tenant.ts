@@ -3,9 +3,11 @@
  * that can change. The usage of erased sessions is written here: it never changes, but for the newest sums of requests without a session,
  * which the object sends again.
  */
+
 import type { RowDifference, TenantRebuildReport } from "../../contract/rebuild";
 import type { SessionId, TenantId } from "../../domain/ids";
 import { ok } from "../../lib/result";
+import { giveWay } from "../../lib/timer";
 import type { Act } from "../audit-chain";
 import { countRows, diffRows } from "../diff-rows";
 import type { ErasedSessionUsage, TenantMaintenance, TenantOutcome } from "../tenant-api";
@@ -40,7 +42,10 @@ async function boundUsage({ object, rows }: Ports, tenant: TenantId): Promise<Te
   const before = await object().usageBound();
   if (!before.ok) return before;
   if (before.value === null) return ok(null);
-  for (let part = 0; part < REMOVED_PARTS; part++) if (await rows.removeUsage({ tenant, before: before.value })) break;
+  for (let part = 0; part < REMOVED_PARTS; part++) {
+    if (await rows.removeUsage({ tenant, before: before.value })) break;
+    await giveWay();
+  }
   return ok(null);
 }
 
@@ -63,6 +68,7 @@ async function repairUsage({ object, rows }: Ports, tenant: TenantId): Promise<T
     seen += mended.rows;
     if (upTo === null) return ok({ differences, rows: seen });
     after = upTo;
+    await giveWay();
   }
 }
 

@@ -7,9 +7,11 @@
  * moment of its own. Any other writer only moves a side's `last_seq`, which always marks a prefix of the log: the scratch rows then follow,
  * and the page is read again. One step does a bounded part of the work, and its progress is all that the next step needs.
  */
+
 import type { RowDifference } from "../../contract/rebuild";
 import { assertNever } from "../../lib/assert-never";
 import { err, ok } from "../../lib/result";
+import { giveWay } from "../../lib/timer";
 import { mergePages } from "../diff-rows";
 import type { Projection } from "../ports";
 import type { Caller, LogPage, Outcome } from "../session-api";
@@ -68,6 +70,7 @@ async function advanceWithin(run: Run): Promise<Outcome<RebuildStep>> {
     if (!stepped.ok) return stepped;
     if (!stepped.value) return ok(report(run, run.progress.found === 0));
     run.progress = stepped.value;
+    await giveWay(run.ports.schedule);
   }
   return ok(report(run, null));
 }
@@ -102,7 +105,10 @@ function clearPart(run: Run): Promise<boolean> {
  * removes the rest.
  */
 async function tidyUp(run: Run): Promise<void> {
-  for (let parts = 0; parts < TIDY_PARTS; parts++) if (await clearPart(run)) return;
+  for (let parts = 0; parts < TIDY_PARTS; parts++) {
+    if (await clearPart(run)) return;
+    await giveWay(run.ports.schedule);
+  }
 }
 
 async function comparePage(run: Run, from: RebuildProgress): Promise<Outcome<RebuildProgress>> {

@@ -1,5 +1,5 @@
 /** Builds a session's next request from the current view, for the model as the registry describes it. */
-import { assumeWindow, type ModelLimits, plannedNext, toRequestLimit } from "../../context/budget";
+import { assumeWindow, type ModelLimits, toRequestLimit } from "../../context/budget";
 import type { EpochChangeInput } from "../../context/epoch-change";
 import { buildChangeFromRungs } from "../../context/epoch-change";
 import type { GenerationField } from "../../context/generation";
@@ -10,6 +10,7 @@ import type { CompactPlan, Plan } from "../../context/plan";
 import type { Policy } from "../../context/policy";
 import { toPolicy } from "../../context/policy-choice";
 import { planResults } from "../../context/results-rung";
+import { Sizing } from "../../context/sizing";
 import { buildView } from "../../context/view";
 import type { ModelCall } from "../../domain/commands";
 import type { CompactionTrigger } from "../../domain/compaction-events";
@@ -22,7 +23,7 @@ import type { ModelRequest, ModelSpec } from "../ports";
 import type { SessionContent, SessionPorts } from "../session-ports";
 
 export const toModelLimits = (spec: ModelSpec): ModelLimits => ({
-  model: spec.id,
+  model: spec,
   window: spec.context_window,
   maxOutput: spec.max_output,
   // A model that costs nothing is planned by relative prices: with prices of zero, every compaction would seem worth it.
@@ -91,7 +92,7 @@ export function fitRequest(ports: ChangePorts, spec: ModelSpec): Result<null, Tu
     }
     if (!applyRungs(plan, { trigger: "guard", limits }, ports)) break;
   }
-  const tokens = plannedNext(writer.state, spec.id);
+  const tokens = new Sizing(writer.state, spec).planned();
   const limit = toRequestLimit(toAssumedLimits(spec, policy)) ?? tokens;
   return tokens <= limit ? ok(null) : err({ kind: "cannot_fit", status: null, fit: { floor: tokens, limit, biggest: [] } });
 }

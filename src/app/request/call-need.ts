@@ -1,9 +1,9 @@
 /** The most that a model call may use, by the measures that also decide whether a request fits (docs/measuring.md). */
 
-import { plannedNext, toEstimate, toPaddedRatio, toRequestLimit, toUpperBound } from "../../context/budget";
+import { toRequestLimit } from "../../context/budget";
 import { estimateParts } from "../../context/item-tokens";
 import { toPolicy } from "../../context/policy-choice";
-import { measuredFor } from "../../context/start-ratio";
+import { Sizing, toEstimate, toUpperBound } from "../../context/sizing";
 import { estimateTokens, MESSAGE_OVERHEAD_TOKENS } from "../../context/tokens";
 import type { SessionState } from "../../domain/state";
 import { assertNever } from "../../lib/assert-never";
@@ -15,7 +15,7 @@ import { toAssumedLimits } from "./build-request";
 /** `cap`: the most tokens of the reply, as the request names it. Null: the model's own maximum. */
 export const toTurnNeed = (state: SessionState, spec: ModelSpec, cap: number | null): CallNeed => ({
   purpose: "turn",
-  input: plannedNext(measuredFor(state, spec), spec.id),
+  input: new Sizing(state, spec).planned(),
   output: cap ?? spec.max_output,
   prices: spec.prices,
 });
@@ -27,7 +27,7 @@ export function toFirstNeed(
   { added, cap }: { readonly added: number; readonly cap: number },
 ): CallNeed {
   const limit = toRequestLimit(toAssumedLimits(spec, toPolicy(state.settings.policy))) ?? Number.POSITIVE_INFINITY;
-  const input = plannedNext(measuredFor(state, spec), spec.id, { extra: added });
+  const input = new Sizing(state, spec).planned({ extra: added });
   return { ...toTurnNeed(state, spec, cap), input: Math.min(input, limit) };
 }
 
@@ -36,12 +36,11 @@ export const estimateRequest = ({ system, messages }: ModelRequest): number =>
   messages.reduce((sum, message) => sum + estimateParts(message.parts), estimateTokens(system ?? ""));
 
 /** For a request that is built already, by its own text. */
-export function toRequestNeed(request: ModelRequest, told: SessionState): CallNeed {
+export function toRequestNeed(request: ModelRequest, state: SessionState): CallNeed {
   const { model, purpose, tools, messages, maxOutput } = request;
   const raw =
     estimateRequest(request) + messages.length * MESSAGE_OVERHEAD_TOKENS + (tools.length > 0 ? estimateTokens(JSON.stringify(tools)) : 0);
-  const ratio = toPaddedRatio(measuredFor(told, model), model.id);
-  const input = Math.max(toUpperBound(toEstimate(raw)), Math.ceil(raw * ratio));
+  const input = Math.max(toUpperBound(toEstimate(raw)), Math.ceil(raw * new Sizing(state, model).padded));
   return { purpose, input, output: maxOutput ?? model.max_output, prices: model.prices };
 }
 

@@ -2,8 +2,9 @@
  * Caps on reply length that models were found to accept, where the registry says more. The cap shrinks, never the history. A cap is kept
  * for the life of the object, unless only this request's size caused it; then it holds for this answer.
  */
-import { measureNext, plannedNext, toReplyReserve, toUpperBound } from "../../context/budget";
+import { toReplyReserve } from "../../context/budget";
 import type { Provider } from "../../context/model-input";
+import { Sizing, toUpperBound } from "../../context/sizing";
 import type { SessionState } from "../../domain/state";
 import type { ModelFailure, ModelSpec } from "../ports";
 
@@ -45,9 +46,9 @@ export function askedLength(found: number | null, { spec, state, most }: Asking)
 }
 
 /** A request that is tried although it fits by its likely size alone has the reserve for its reply. */
-function leftOfWindow(state: SessionState, { id, max_output }: ModelSpec, window: number): number {
-  const next = measureNext(state, id);
-  const reserve = toReplyReserve({ window, maxOutput: max_output });
+function leftOfWindow(state: SessionState, spec: ModelSpec, window: number): number {
+  const next = new Sizing(state, spec).next();
+  const reserve = toReplyReserve({ window, maxOutput: spec.max_output });
   return Math.max(window - toUpperBound(next), Math.min(reserve, window - next.tokens));
 }
 
@@ -56,4 +57,4 @@ const LEFT_OF_WINDOW = 0.9;
 
 /** Whether the cap is the model's own limit, rather than what the request left of the window. */
 export const isOfModel = (cap: number, { spec, state }: Known): boolean =>
-  spec.context_window === null || cap + plannedNext(state, spec.id) < spec.context_window * LEFT_OF_WINDOW;
+  spec.context_window === null || cap + new Sizing(state, spec).planned() < spec.context_window * LEFT_OF_WINDOW;

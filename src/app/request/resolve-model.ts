@@ -2,6 +2,7 @@
 
 import { toErrorName } from "../../lib/error-name";
 import { err, ok, type Result } from "../../lib/result";
+import { within } from "../../lib/timer";
 import type { Log, ModelDirectory, ModelSpec } from "../ports";
 import type { Schedule } from "../session-ports";
 
@@ -18,18 +19,11 @@ export async function resolveModel(
   id: string,
   { models, schedule, log }: ResolvePorts,
 ): Promise<Result<ModelSpec, "unknown_model" | "unavailable">> {
-  let cancel = (): void => {};
-  const late = new Promise<"late">((resolve) => {
-    cancel = schedule(LOOK_UP_MS, () => resolve("late"));
-  });
   try {
-    const found = await Promise.race([models.resolve(id), late]);
-    if (found === "late") throw new DOMException("the registry did not answer", "TimeoutError");
+    const found = await within(LOOK_UP_MS, schedule, models.resolve(id));
     return found ? ok(found) : err("unknown_model");
   } catch (error) {
     log.warn("models_unreachable", { error: toErrorName(error) });
     return err("unavailable");
-  } finally {
-    cancel();
   }
 }

@@ -2,6 +2,7 @@
 
 import type { ImportedSetting, ImportReport, LineOf } from "../../contract/export";
 import type { SessionId } from "../../domain/ids";
+import { giveWay } from "../../lib/timer";
 import { type RestoredSetting, toSettingKey } from "../exported-settings";
 import { SessionRestorer, type SessionTarget } from "./import-sessions";
 import {
@@ -104,7 +105,9 @@ export class FileImport {
     for (const line of lines) {
       const isFull = this.calls >= CALLS && this.#report.sessions.length > 0;
       if (isFull && line.line.type === "session") return false;
+      const { calls } = this;
       await this.take(line);
+      if (this.calls > calls) await giveWay();
     }
     await this.endStretch();
     return true;

@@ -1,13 +1,16 @@
 /** Restores the sessions of an export, one after the other, as their lines are read. */
 
+import { findFileType, judgeType } from "../../context/file-types";
 import type { ImportedSession, LineOf } from "../../contract/export";
 import type { StoredRow } from "../../domain/event-versions";
 import type { SessionId, TenantId } from "../../domain/ids";
 import { fromBase64 } from "../../lib/base64";
 import type { Result } from "../../lib/result";
+import { sha256 } from "../../lib/sha256";
 import type { Outcome } from "../session-api";
 import type { BodyRow } from "../transfer-api";
-import { ImportFault, type ReadLine } from "./read-export";
+import { ImportFault, type ReadLine, type RecordCheck } from "./read-export";
+import { SessionRecord } from "./session-record";
 
 /** Characters of one call to a session's object. */
 const STAGE_UNITS = 4_000_000;
@@ -22,6 +25,7 @@ export interface RestoredFile extends Omit<LineOf<"file">, "type"> {
 
 export interface SessionTarget {
   readonly tenant: TenantId;
+  readonly check: RecordCheck;
   stage(
     session: SessionId,
     input: { readonly first: boolean; readonly events: readonly StoredRow[]; readonly bodies: readonly BodyRow[] },
@@ -35,6 +39,8 @@ export interface SessionTarget {
 }
 
 interface OpenFile {
+  /** The number of its line. */
+  readonly line: number;
   readonly facts: Omit<LineOf<"file">, "type">;
   readonly content: Uint8Array<ArrayBuffer>;
   filled: number;
@@ -52,6 +58,9 @@ interface OpenSession {
   units: number;
   seq: number;
   body: { readonly id: string; readonly part: number } | null;
+  readonly record: SessionRecord;
+  /** The number of each event's line. */
+  readonly eventLines: number[];
   counts: { bodies: number; files: number };
   file: OpenFile | null;
 }
@@ -61,6 +70,27 @@ const toRefused = (error: { readonly code: string; readonly detail?: string }): 
   if (error.code === "session_erased") return { status: "erased", detail: "the session was erased" };
   return { status: "refused", detail: error.detail ?? error.code };
 };
+
+/** A file is held to what an upload is held to. */
+async function checkFile({ line, facts: { media_type: declared, bytes, sha256: named }, content }: OpenFile): Promise<void> {
+  const type = judgeType(content, { declared, bytes });
+  if (!type.ok) {
+    const { error } = type;
+    if (error.code === "file_too_large") throw new ImportFault(line, `bytes: at most ${error.limit}`);
+    throw new ImportFault(line, `media_type: the content is ${error.found ?? "of no type that is stored"}`);
+  }
+  if (findFileType(declared)?.kind === "text" && !isUtf8(content)) throw new ImportFault(line, "media_type: the content is not UTF-8");
+  if ((await sha256(content)) !== named) throw new ImportFault(line, "sha256: is not the content's");
+}
+
+function isUtf8(content: Uint8Array): boolean {
+  try {
+    new TextDecoder("utf-8", { fatal: true, ignoreBOM: false }).decode(content);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 export class SessionRestorer {
   readonly #target: SessionTarget;
@@ -105,7 +135,7 @@ export class SessionRestorer {
         this.#begin(number, line);
         return null;
       case "event":
-        await this.#takeEvent(number, "row" in read ? read.row : null);
+        await this.#takeEvent(number, "row" in read ? read : null);
         return null;
       case "body":
         await this.#takeBody(number, line);
@@ -141,16 +171,21 @@ export class SessionRestorer {
       units: 0,
       seq: 0,
       body: null,
+      record: new SessionRecord(this.#target.check),
+      eventLines: [],
       counts: { bodies: 0, files: 0 },
       file: null,
     };
   }
 
-  async #takeEvent(number: number, row: StoredRow | null): Promise<void> {
+  async #takeEvent(number: number, read: Extract<ReadLine, { readonly row: StoredRow }> | null): Promise<void> {
     const open = this.#within(number);
-    if (!row || open.body || open.file) throw new ImportFault(number, "events come before bodies and files");
+    if (!read || open.body || open.file) throw new ImportFault(number, "events come before bodies and files");
+    const { row, event } = read;
     if (row.seq !== open.seq + 1) throw new ImportFault(number, `seq: must be ${open.seq + 1}`);
     open.seq = row.seq;
+    open.eventLines.push(number);
+    open.record.takeEvent(number, event);
     const own = row.seq === 1 ? this.#adopt(number, open, row) : row;
     open.events.push(own);
     await this.#grow(open, own.data.length);
@@ -170,6 +205,7 @@ export class SessionRestorer {
     const isNext = open.body?.id === body.id ? body.part === open.body.part + 1 : body.part === 0 && body.id > (open.body?.id ?? "");
     if (!isNext) throw new ImportFault(number, "bodies come in order of id and part");
     open.body = body;
+    open.record.takeBody(number, { type: "body", ...body });
     open.counts.bodies += 1;
     open.bodies.push(body);
     await this.#grow(open, body.text.length);
@@ -201,11 +237,12 @@ export class SessionRestorer {
 
   #takeFile(number: number, { type: _, ...facts }: LineOf<"file">): void {
     const open = this.#within(number);
+    open.record.end();
     if (open.file && open.file.filled < open.file.facts.bytes) throw new ImportFault(number, "the content before is not whole");
     if (open.file && facts.id <= open.file.facts.id) throw new ImportFault(number, "files come in order of id");
     if (facts.bytes > this.#maxFile) throw new ImportFault(number, `bytes: at most ${this.#maxFile}`);
     open.counts.files += 1;
-    open.file = { facts, content: new Uint8Array(facts.bytes), filled: 0 };
+    open.file = { line: number, facts, content: new Uint8Array(facts.bytes), filled: 0 };
   }
 
   async #takeContent(number: number, { file, offset, base64 }: LineOf<"content">): Promise<void> {
@@ -218,6 +255,7 @@ export class SessionRestorer {
     held.content.set(bytes, offset);
     held.filled += bytes.byteLength;
     if (held.filled < held.facts.bytes) return;
+    await checkFile(held);
     if (open.events.length > 0 || open.bodies.length > 0) await this.#stage(open);
     if (open.refused) return;
     this.calls += 4;
@@ -232,6 +270,8 @@ export class SessionRestorer {
     const isWhole = line.id === session.id && line.events === seq && session.seq === seq;
     if (!isWhole || line.bodies !== counts.bodies || line.files !== counts.files)
       throw new ImportFault(number, "is not the end of this session");
+    open.record.end();
+    open.record.checkLabels(open.line, session);
     this.sessions += 1;
     await this.#stage(open);
     if (open.refused === "before") {
@@ -254,6 +294,13 @@ export class SessionRestorer {
     }
     const finished = await this.#target.finish(session.id, seq);
     if (finished.ok) return null;
+    if (finished.error.code === "invalid") {
+      // The object has forgotten what was staged.
+      open.isStaged = false;
+      await this.#target.forget(session.id);
+      const line = open.eventLines[Number(finished.error.field) - 1];
+      throw new ImportFault(line ?? open.line, `${line === undefined ? "the log" : "data"}: ${finished.error.detail}`);
+    }
     const refused = toRefused(finished.error);
     // Another import has finished the session, or it was erased: then its entry is not this one's to remove.
     if (refused.status !== "refused") return refused;

@@ -9,7 +9,7 @@ import type { TransferApi } from "../transfer-api";
 import type { WholeTenantApi } from "../whole-tenant-api";
 import type { ImportTarget } from "./import-file";
 import type { RestoredFile } from "./import-sessions";
-import type { ParseLine } from "./read-export";
+import type { ParseLine, RecordCheck } from "./read-export";
 
 export type ImportTenant = Pick<
   WholeTenantApi,
@@ -19,6 +19,7 @@ type ImportSession = Pick<TransferApi, "stageRestore" | "finishRestore" | "dropR
 
 export interface ImportReaders {
   readonly parseLine: ParseLine;
+  readonly recordCheck: RecordCheck;
   /** Holds a setting to what the API holds a client to. */
   readonly parseSetting: ParseSetting;
 }
@@ -44,10 +45,11 @@ const toRefusal = (error: { readonly code: string }): Awaited<ReturnType<ImportT
 };
 
 export function createImportTarget(ports: ImportPorts): ImportTarget {
-  const { tenant, act, mode, parseLine, askSession, askTenant } = ports;
+  const { tenant, act, mode, parseLine, recordCheck, askSession, askTenant } = ports;
   return {
     tenant,
     parse: parseLine,
+    check: recordCheck,
     restoreSettings: mode === "skip" ? null : (lines) => restoreLines(lines, { ...ports, mode }),
     // A page that is sent twice would not follow itself. Only the first one may be, because it begins anew.
     stage: (session, input) =>

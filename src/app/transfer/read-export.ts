@@ -5,7 +5,9 @@
 
 import type { ExportLine, LineOf } from "../../contract/export";
 import { parseStoredEvent, type StoredRow } from "../../domain/event-versions";
+import type { StoredEvent } from "../../domain/events";
 import type { Result } from "../../lib/result";
+import type { NamedText } from "./named-texts";
 import { digestStretch, MAX_LINE_BYTES, PART_BYTES } from "./part-writer";
 
 /** A fault of the file. `detail` names no content. */
@@ -24,7 +26,7 @@ export class ImportFault extends Error {
 /** A line with its number, from 1. The row of an event is as it was stored. */
 export type ReadLine = { readonly number: number } & (
   | { readonly line: Exclude<ExportLine, { readonly type: "event" | "checkpoint" }> }
-  | { readonly line: { readonly type: "event" }; readonly row: StoredRow }
+  | { readonly line: { readonly type: "event" }; readonly row: StoredRow; readonly event: StoredEvent }
 );
 
 /** Where a stretch begins: its first byte and line, and the digest of the stretch before. */
@@ -67,12 +69,31 @@ async function* splitLines(
   if (held > 0) throw new ImportFault(number, "is cut off");
 }
 
+/** More than a request may bring on most plans (https://developers.cloudflare.com/workers/platform/limits/#request-limits). */
+const MOST_LEFT_BYTES = 100_000_000;
+
+/**
+ * The body's chunks. Where a reader stops before the end, the rest is read over: a client that is still sending would find its connection
+ * closed, and not read the answer.
+ */
 export async function* readChunks(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
   const reader = body.getReader();
+  let done = false;
   try {
     for (let part = await reader.read(); !part.done; part = await reader.read()) yield part.value;
+    done = true;
   } finally {
-    await reader.cancel().catch(() => undefined);
+    if (!done) await readOver(reader);
+  }
+}
+
+async function readOver(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
+  try {
+    let left = MOST_LEFT_BYTES;
+    for (let part = await reader.read(); !part.done && left > 0; part = await reader.read()) left -= part.value.byteLength;
+    await reader.cancel();
+  } catch {
+    // The client has left.
   }
 }
 
@@ -99,6 +120,12 @@ function parseJson(number: number, bytes: Uint8Array): { readonly value: unknown
 /** The line that a value is, or why it is none. `text`: as the file has it. */
 export type ParseLine = (value: unknown, text: string) => Result<ExportLine, string>;
 
+/** Holds a session's events and texts to what the API could have stored. A fault names no content. */
+export interface RecordCheck {
+  findEventFault(event: StoredEvent): string | null;
+  findTextFault(named: NamedText, text: string): string | null;
+}
+
 interface ParsedLine {
   readonly line: ExportLine;
   readonly value: unknown;
@@ -112,13 +139,15 @@ function parseLine(number: number, bytes: Uint8Array, parse: ParseLine): ParsedL
 }
 
 /** The event's data with the keys in the order of the file, as the log has it. */
-function toRow(number: number, { seq, at, event, version }: LineOf<"event">, value: unknown): StoredRow {
+function toRow(
+  number: number,
+  { seq, at, event: type, version }: LineOf<"event">,
+  value: unknown,
+): { readonly row: StoredRow; readonly event: StoredEvent } {
   const data = typeof value === "object" && value !== null && "data" in value ? value.data : null;
+  const row = { seq, at, type, version, data: JSON.stringify(data) };
   try {
-    // A value that is nested too deep throws here.
-    const row = { seq, at, type: event, version, data: JSON.stringify(data) };
-    parseStoredEvent(row);
-    return row;
+    return { row, event: parseStoredEvent(row) };
   } catch (error) {
     throw new ImportFault(number, error instanceof Error ? error.message : "is no event");
   }
@@ -141,7 +170,7 @@ class Stretch {
     this.#bytes += bytes.byteLength;
     if (this.#bytes > MAX_STRETCH_BYTES) throw new ImportFault(number, `no checkpoint within ${MAX_STRETCH_BYTES} bytes`);
     this.#pieces.push(bytes);
-    if (line.type === "event") this.lines.push({ number, line: { type: "event" }, row: toRow(number, line, value) });
+    if (line.type === "event") this.lines.push({ number, line: { type: "event" }, ...toRow(number, line, value) });
     else if (line.type !== "checkpoint") this.lines.push({ number, line });
   }
 

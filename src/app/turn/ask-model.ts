@@ -2,11 +2,10 @@
  * Makes one model call for a turn: builds the request from the view and shows the reply as it streams. Every call has its own abort
  * controller, so that a deadline ends the call and not the turn.
  */
-import { rawViewTokens } from "../../context/budget";
 import { toCallCacheReadCost } from "../../context/planner";
 import { toPolicy } from "../../context/policy-choice";
 import { redactSecrets } from "../../context/redact-secrets";
-import { measuredFor } from "../../context/start-ratio";
+import { Sizing } from "../../context/sizing";
 import type { ModelCall } from "../../domain/commands";
 import type { TurnFailure } from "../../domain/events";
 import type { FinishReason } from "../../domain/model-call";
@@ -74,7 +73,7 @@ export async function askModel(live: LiveTurn, { spec, ...asking }: Asking, port
     model: spec.id,
     epoch: state.view.epoch,
     up_to: state.next_position - 1,
-    estimate: rawViewTokens(measuredFor(state, spec)),
+    estimate: new Sizing(state, spec).raw,
   };
   const { request, leftOut } = buildFittedRequest(ports.content, spec, asking);
   const asked = {
@@ -97,7 +96,7 @@ export async function askModel(live: LiveTurn, { spec, ...asking }: Asking, port
     call.length = body.length;
     noted = note(call, { live, digest: ports.digest(body).catch(() => null) }, ports);
   };
-  const redacted = isPaidByTenant(spec) ? state.redacted.length : null;
+  const redacted = isPaidByTenant(spec) ? state.redactions : null;
   const ask: Ask = (signals) => ports.model.stream({ ...request, at }, { ...signals, onRequest });
   const heard = await listen(live, { ask, spec, redacted }, ports);
   await noted;

@@ -1,8 +1,8 @@
 /** Lists the models to ask for an answer, in order: the turn's own model (the session's, unless the message named one), then the fallback models of its policy. */
-import { plannedNext, toRequestLimit } from "../../context/budget";
+import { toRequestLimit } from "../../context/budget";
 import { toPolicy } from "../../context/policy-choice";
-import { contentBytes, toContentBytes } from "../../context/request-bytes";
-import { measuredFor } from "../../context/start-ratio";
+import { toContentBytes } from "../../context/request-bytes";
+import { Sizing } from "../../context/sizing";
 import type { SessionState } from "../../domain/state";
 import { askedModel } from "../../domain/turn-choices";
 import type { ModelSpec } from "../ports";
@@ -34,7 +34,8 @@ function findAnswerer({ turn, anchor, view }: SessionState): string | null {
 /** Whether the next request, without any compaction, fits the candidate's own window by our measure, and fits the bound in bytes. */
 export function fitsCandidate(state: SessionState, spec: ModelSpec): boolean {
   const limits = toAssumedLimits(spec, toPolicy(state.settings.policy));
-  if (contentBytes(state) > toContentBytes(limits)) return false;
+  const sizing = new Sizing(state, spec);
+  if (sizing.bytes() > toContentBytes(limits)) return false;
   const limit = toRequestLimit(limits);
-  return limit === null || plannedNext(measuredFor(state, spec), spec.id) <= limit;
+  return limit === null || sizing.planned() <= limit;
 }

@@ -1,6 +1,6 @@
 /** Says why a turn failed and what can be done, by the class of the failure. The provider's own words stand beside it, as an excerpt. */
 import type { TurnFailureView } from "../../contract/model-call";
-import type { ByteFit, TurnFailure, TurnFailureKind } from "../../domain/events";
+import type { ByteFit, FitReport, TurnFailure, TurnFailureKind } from "../../domain/events";
 
 const details: Readonly<Record<TurnFailureKind, string>> = {
   overflow: "The provider refused the request as larger than the model's context window.",
@@ -24,7 +24,7 @@ const details: Readonly<Record<TurnFailureKind, string>> = {
   no_progress: "The model made the same call of a tool three times, and it failed in the same way each time.",
   round_limit: "The model called tools in more rounds than the policy allows in one turn.",
   suspended: "The tenant was suspended before the answer was complete.",
-  crashed: "The turn was interrupted by repeated crashes, and no attempts are left.",
+  crashed: "The turn was interrupted by repeated crashes and made no progress between them.",
   internal: "The turn failed because of an internal error.",
 };
 
@@ -74,6 +74,17 @@ export const tooLarge = ({ floor, limit }: ByteFit): string =>
 const notSent = ({ floor, limit }: ByteFit): string =>
   `The request would be ${floor} bytes; at most ${limit} are sent to a model. It was not sent.`;
 
+/** What helps where our own figures say why the request cannot fit. */
+const toLess = ({ floor, limit }: FitReport): string =>
+  `Raise the model's window or use a larger model, or shorten the system prompt, tools, pins or this message: about ${toFigure(floor)} tokens of ${toFigure(limit)}.`;
+
+const toFigure = (tokens: number): string => tokens.toLocaleString("en-US");
+
+function toRemedy({ kind, fit, bytes }: TurnFailure): string {
+  if (bytes || fit?.bytes) return SMALLER;
+  return fit && fit.floor > fit.limit ? toLess(fit) : remedies[kind];
+}
+
 function toDetail({ kind, status, fit, bytes }: TurnFailure): string {
   if (bytes) return notSent(bytes);
   if (fit?.bytes) return tooLarge(fit.bytes);
@@ -85,10 +96,8 @@ function toDetail({ kind, status, fit, bytes }: TurnFailure): string {
  * absent: nothing that may be shown.
  */
 export function describeFailure(failure: TurnFailure, excerpt?: string): TurnFailureView {
-  const isLarge = failure.bytes !== undefined || failure.fit?.bytes !== undefined;
-  const remedy = isLarge ? SMALLER : remedies[failure.kind];
   const reported = excerpt === undefined ? {} : { reported: { ...failure.reported, message: excerpt } };
-  return { ...failure, ...reported, detail: toDetail(failure), remedy };
+  return { ...failure, ...reported, detail: toDetail(failure), remedy: toRemedy(failure) };
 }
 
 /** The failure in one text, for a client whose wire format has no place for more. */

@@ -42,20 +42,14 @@ export class PendingCall {
     this.reservation = reservation;
   }
 
-  /** `isSeen`: the end of the call was observed. */
-  #reserved(isSeen: boolean): { readonly reservation?: CallReservation } {
-    const { reservation: id, sent, isRefused } = this;
-    if (id === null) return {};
-    return { reservation: { id, ...(isSeen && (!sent || isRefused) && { free: true }) } };
-  }
-
-  #cost(): { readonly cost?: number } {
-    return costField({ usage: this.usage, estimate: this.asked.estimate }, this.prices);
+  #toReservation(isFree: boolean): { readonly reservation?: CallReservation } {
+    return this.reservation === null ? {} : { reservation: { id: this.reservation, ...(isFree && { free: true }) } };
   }
 
   /** Returns the ledger entry. `at`: when the call ended; null when the end was not observed, after a crash. */
   endedAs(outcome: CallOutcome, at: number | null): ModelCall {
-    const { asked, startedAt, usage, request_digest } = this;
+    const { asked, startedAt, usage, request_digest, sent, isRefused } = this;
+    const isFree = at !== null && (!sent || isRefused);
     return {
       ...asked,
       purpose: "turn",
@@ -64,8 +58,8 @@ export class PendingCall {
       outcome,
       ms: at === null ? 0 : at - startedAt,
       lease: null,
-      ...this.#cost(),
-      ...this.#reserved(at !== null),
+      ...costField({ usage, estimate: asked.estimate, isFree }, this.prices),
+      ...this.#toReservation(isFree),
     };
   }
 }

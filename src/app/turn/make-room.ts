@@ -3,20 +3,23 @@
  * compacts inline under a higher lease token. When no summary is available, the guard drops the oldest groups
  * (docs/compaction-protocol.md).
  */
-import { findExcess, plannedNext, toRequestLimit } from "../../context/budget";
+
+import { findExcess, toRequestLimit } from "../../context/budget";
 import { isForced } from "../../context/cut";
 import { mayApplyWithoutModel, mayMakeRoom } from "../../context/ladder";
 import type { CompactPlan } from "../../context/plan";
 import { planRefused } from "../../context/plan-refused";
 import type { Policy } from "../../context/policy";
 import { toPolicy } from "../../context/policy-choice";
-import { contentBytes, toContentBytes } from "../../context/request-bytes";
+import { toContentBytes } from "../../context/request-bytes";
+import { Sizing } from "../../context/sizing";
 import { type CompactionTrigger, isStandalone } from "../../domain/compaction-events";
 import { isInTheWay } from "../../domain/decide-compaction";
 import type { TurnFailure } from "../../domain/events";
 import type { CompactionId } from "../../domain/ids";
 import type { SessionState } from "../../domain/state";
 import type { Result } from "../../lib/result";
+import { giveWay } from "../../lib/timer";
 import { applyDeferredResults, type DeferredResultPorts } from "../compaction/apply-deferred";
 import { applyCompactionResult, isCurrentLease, type WaitingTurn } from "../compaction/apply-result";
 import { failUnpaid, leaseCompaction } from "../compaction/lease-compaction";
@@ -88,9 +91,10 @@ interface Clearing {
  */
 function toByteWindow(spec: ModelSpec, state: SessionState): ModelSpec {
   const most = toContentBytes(toModelLimits(spec));
-  const bytes = contentBytes(state);
+  const sizing = new Sizing(state, spec);
+  const bytes = sizing.bytes();
   if (bytes <= most) return spec;
-  const window = Math.floor((plannedNext(state, spec.id) * most) / bytes);
+  const window = Math.floor((sizing.planned() * most) / bytes);
   return { ...spec, context_window: Math.min(window, spec.context_window ?? window) };
 }
 
@@ -128,7 +132,7 @@ export const LONG_VIEW = 2_000;
 /** Lets other requests run. The caller must read the state again, as after every await. */
 async function yieldOnLongView({ writer, schedule }: Pick<RoomPorts, "writer" | "schedule">): Promise<void> {
   if (writer.state.view.items.length < LONG_VIEW) return;
-  await new Promise<void>((resolve) => void schedule(0, resolve));
+  await giveWay(schedule);
 }
 
 const applyWithoutModel = (plan: CompactPlan, spec: ModelSpec, ports: CompactionPorts): boolean =>
@@ -173,14 +177,14 @@ function planRoom(spec: ModelSpec, ports: Pick<CompactionPorts, "writer" | "cloc
 
 function roomTrigger(state: SessionState, spec: ModelSpec, policy: Policy): CompactionTrigger | null {
   const limit = toRequestLimit(toAssumedLimits(spec, policy));
-  if (limit !== null && plannedNext(state, spec.id) > limit) {
+  if (limit !== null && new Sizing(state, spec).planned() > limit) {
     const last = state.ratios[0]?.model ?? spec.id;
     // A fallback model that answered is no switch of the session's model.
     return last === spec.id || policy.fallback_models.includes(last) ? "inline" : "model_switch";
   }
   // A request that brings its conversation is compacted only where it does not fit: the next one brings all of it again.
   if (state.settings.throwaway) return null;
-  const isFirst = (state.turn?.rounds ?? 0) === 0;
+  const isFirst = (state.turn?.calls ?? 0) === 0;
   const { at } = policy.trigger;
   return at === "each_call" || (at === "before_turn" && isFirst) ? "threshold" : null;
 }

@@ -43,9 +43,9 @@ export async function makeTitle(ports: TitlePorts, signal: AbortSignal): Promise
   if (unpaid) return log.warn("title_failed", { failure: unpaid });
   const request = buildPaidRequest(found.value, asked, ports);
   if (!request) return;
-  const { title_tries: tries, redacted } = writer.state;
+  const { title_tries: tries, redactions } = writer.state;
   noteTitle(request, ports);
-  const isUnredacted = (): boolean => writer.state.redacted.length === redacted.length;
+  const isUnredacted = (): boolean => writer.state.redactions === redactions;
   const outcome = await summarize(request, { timeoutMs: TITLE_TIMEOUT_MS, signal, mayRepeat: isUnredacted }, ports);
   const text = outcome.ok && outcome.finish === "stop" ? parseTitle(outcome.text) : null;
   if (text === null) log.warn("title_failed", { failure: outcome.ok ? "no_title" : outcome.failure });

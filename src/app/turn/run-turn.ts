@@ -115,7 +115,7 @@ function fail(live: LiveTurn, ports: SessionPorts, { failure, call, excerpt }: A
   const partial = live.buildPartial(at, ids);
   const command = { type: "FailTurn", at, ...live.run, failure, call, partial: partial?.draft ?? null } as const;
   // A message that was redacted since may be quoted.
-  const quoted = excerpt?.redacted === writer.state.redacted.length ? excerpt.text : null;
+  const quoted = excerpt?.redacted === writer.state.redactions ? excerpt.text : null;
   const note = quoted === null ? undefined : () => ports.noteExcerpt(live.run.turn, quoted);
   const recorded = writer.execute(command, partial ? [partial.body] : [], note);
   live.call = null;

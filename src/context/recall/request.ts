@@ -22,6 +22,9 @@ export interface RecallFault {
 
 export type RecallArguments = Readonly<Record<string, unknown>>;
 
+/** What the model writes as `session_id`. It need not know the id, which no session's request holds in front of the conversation. */
+export const THIS_SESSION = "current";
+
 /** The session whose record is searched, and its last position. */
 export interface RecallScope {
   readonly session: SessionId | null;
@@ -64,12 +67,12 @@ function findWrongType(given: RecallArguments): RecallFault | null {
   return null;
 }
 
-/** Rejects every other session's id, so that no caller can search another session's record. */
+/** Rejects every other session's id, so that no caller can search another session's record. The answer says this session's. */
 function findForeign(given: RecallArguments, { session }: RecallScope): RecallFault | null {
   const asked = parseText(given.session_id);
-  return asked === null || asked === session
+  return asked === null || asked === THIS_SESSION || asked === session
     ? null
-    : { field: "session_id", detail: `only this session can be looked up, ${session ?? ""}` };
+    : { field: "session_id", detail: `only this session can be looked up: "${THIS_SESSION}", or ${session ?? ""}` };
 }
 
 function parseExecution(given: RecallArguments, offset: number): Parsed<RecallRequest> {

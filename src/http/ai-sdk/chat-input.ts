@@ -5,12 +5,12 @@
 import { z } from "@hono/zod-openapi";
 import type { ApprovalInput, ToolResultInput, TurnInput } from "../../app/session-api";
 import { mediaInput } from "../../contract/item";
+import { externalId } from "../../contract/label";
 import type { FieldError } from "../../contract/problem";
 import type { ToolCallView } from "../../contract/tool";
 import { parseId, type TurnId } from "../../domain/ids";
 import { err, ok, type Result } from "../../lib/result";
 import { generationInput, toTurnInput, turnChoices } from "../schemas/generation";
-import { externalId } from "../schemas/label";
 import type { PartInput } from "../schemas/message";
 import { metadataInput } from "../schemas/session";
 import { writeOutput } from "./ui-message";

@@ -1,6 +1,7 @@
 /** The AI SDK's chat endpoint: what `useChat` sends to and reads from, over the session that the chat's id names. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context } from "hono";
+import { externalId } from "../../contract/label";
 import type { FieldError } from "../../contract/problem";
 import type { SessionId, TurnId } from "../../domain/ids";
 import { err, ok, type Result } from "../../lib/result";
@@ -10,7 +11,6 @@ import type { HttpDeps, HttpEnv } from "../deps";
 import { sendEvents } from "../event-stream";
 import { readIdempotency, readIdempotencyKey } from "../idempotency";
 import { type HttpError, sendProblem } from "../problem";
-import { externalId } from "../schemas/label";
 import { type SessionCalls, sessionClient } from "../session-calls";
 import { refuseStream } from "../stream-limits";
 import { isGone, SESSION_HEADER } from "../surface/named-session";

@@ -164,6 +164,7 @@ export const sessionExample: z.input<typeof sessionDescription> = {
   compacted_summary: null,
   compact_boundary_timestamp: null,
   context_window: 128_000,
+  assumed_window: null,
   current_context_tokens: figure,
   total_tokens: 412,
   usage: usageSumsExample,

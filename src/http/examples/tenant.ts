@@ -233,6 +233,8 @@ export const tenantAssignmentExample: z.input<typeof tenantAssignment> = {
   plan: "starter",
   limits: { tenant: { requests_per_minute: 1_200 }, key: {}, end_user: {} },
   effective_limits: { tenant: { requests_per_minute: 1_200 }, key: {}, end_user: { concurrent_turns: 1 } },
+  budgets: [],
+  effective_budgets: tenantPlanExample.budgets,
   version: 8,
   confirmed: true,
 };

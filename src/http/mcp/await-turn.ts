@@ -31,10 +31,11 @@ interface Wait extends Pick<ToolCall, "progress"> {
 export async function waitWithin(wait: Wait): Promise<Result<TurnState, HttpError>> {
   const { calls, deps, session, turn, seconds } = wait;
   const late = Promise.withResolvers<null>();
-  const cancel = deps.schedule(seconds * 1_000, () => late.resolve(null));
+  const most = seconds * 1_000;
+  const cancel = deps.schedule(most, () => late.resolve(null));
   const leave = await tellProgress(wait);
   try {
-    const ended = await Promise.race([calls.repeatable((api, caller) => api.waitForTurn(caller, turn)), late.promise]);
+    const ended = await Promise.race([calls.repeatable((api, caller) => api.waitForTurn(caller, turn, most)), late.promise]);
     const report = ended ?? (await calls.repeatable((api, caller) => api.turn(caller, turn)));
     return toState(session, report);
   } catch (error) {

@@ -4,6 +4,7 @@ import type { AdminKeyOutcome, DeploymentApi, NewSecret } from "../../app/deploy
 import type { Idempotency } from "../../app/session-api";
 import { adminKeyView } from "../../contract/deployment";
 import { id, time } from "../../contract/ids";
+import { plainLine } from "../../contract/label";
 import { listView } from "../../contract/page";
 import { shownOnce } from "../../contract/tenant";
 import { ADMIN_ROLES } from "../../domain/admin-roles";
@@ -30,7 +31,7 @@ const newKeyExample = { ...adminKeyExample, key: "lhadm_production_…" };
 
 const keyInput = z
   .strictObject({
-    name: z.string().min(1).max(200),
+    name: plainLine(200),
     role: z.enum(ADMIN_ROLES),
     expires_at: time.nullable().optional().openapi({ description: "Default: that of the calling key. Null if the key does not expire" }),
   })

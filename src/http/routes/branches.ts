@@ -149,7 +149,7 @@ const redact = tenantRoute({
   operationId: "redactMessage",
   summary: "Redact a message",
   description:
-    "Deletes the content of a message permanently, with every summary made from it. The message keeps its position. Redacting cannot be undone.",
+    "Deletes the content of a message and of its calls permanently, with every summary made from it. The id of a later call, or of a result, names that alone. The message keeps its position. Redacting cannot be undone.",
   refuses: ["message_not_found", "turn_running", "fork_unfinished"],
   request: { params: messageParams, body: jsonBody(nothing, {}, false) },
   responses: { 200: json("The message without its content. It keeps its position", redaction, { id: QUESTION, position: 1 }) },

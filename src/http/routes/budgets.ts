@@ -2,6 +2,7 @@
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import { budgetUseList } from "../../contract/budget";
 import { id } from "../../contract/ids";
+import { endUser } from "../../contract/label";
 import { listView } from "../../contract/page";
 import { tenantEvent } from "../../contract/tenant-event";
 import { readPrincipal } from "../auth";
@@ -11,7 +12,6 @@ import { budgetExample, tenantEventExample } from "../examples/budgets";
 import { onePage } from "../examples/shared";
 import { sendProblem } from "../problem";
 import { json, tenantRoute } from "../routing";
-import { endUser } from "../schemas/label";
 import { counter, limitQuery, toList } from "../schemas/page";
 
 const list = tenantRoute({

@@ -3,6 +3,7 @@ import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import type { UsageInput } from "../../app/read-api";
 import { toSums } from "../../app/usage-sums";
 import { type EndUserSummary, type EndUserView, endUserSummary, endUserView } from "../../contract/end-user";
+import { endUser } from "../../contract/label";
 import { usageSums } from "../../contract/model-call";
 import { listView } from "../../contract/page";
 import { NO_CALLS } from "../../domain/call-totals";
@@ -16,7 +17,6 @@ import { onePage } from "../examples/shared";
 import { type HttpError, sendProblem } from "../problem";
 import { reachReadModel } from "../read-model";
 import { json, tenantRoute } from "../routing";
-import { endUser } from "../schemas/label";
 import { limitQuery } from "../schemas/page";
 import { faultOfName } from "../validation";
 

@@ -3,6 +3,7 @@ import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import { toErasureView } from "../../app/erasure-view";
 import { erasureView } from "../../contract/erasure";
 import { id } from "../../contract/ids";
+import { endUser } from "../../contract/label";
 import { listView } from "../../contract/page";
 import { readPrincipal } from "../auth";
 import { callWithRetry } from "../calls";
@@ -12,7 +13,6 @@ import { onePage } from "../examples/shared";
 import { sendProblem } from "../problem";
 import { readAct } from "../read-act";
 import { adminRoute, json, located, tenantRoute } from "../routing";
-import { endUser } from "../schemas/label";
 import { limitQuery, toList } from "../schemas/page";
 import { faultOfName } from "../validation";
 

@@ -1,4 +1,5 @@
 /** Evaluates what another policy would have done in an existing session. */
+
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { z } from "@hono/zod-openapi";
 import type { ModelSpec } from "../../app/ports";
@@ -10,6 +11,7 @@ import type { SessionDescription } from "../../contract/session";
 import type { TenantId } from "../../domain/ids";
 import { type EvaluationAsked, evaluateSession, proposedChoice } from "../../evaluate/evaluate-session";
 import { err, ok, type Result } from "../../lib/result";
+import { giveWay } from "../../lib/timer";
 import { readPrincipal } from "../auth";
 import { callWithRetry } from "../calls";
 import type { HttpDeps, HttpEnv } from "../deps";
@@ -68,7 +70,12 @@ export function registerEvaluate(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): voi
     if (!described.ok) return sendProblem(c, described.error);
     const asked = await ask(deps, readPrincipal(c).tenant, { input, description: described.value });
     if (!asked.ok) return sendProblem(c, asked.error);
-    const evaluated = await evaluateSession(asked.value, { ask: (work) => calls.repeatable(work) });
+    const evaluated = await evaluateSession(asked.value, {
+      ask: async (work) => {
+        await giveWay();
+        return calls.repeatable(work);
+      },
+    });
     if (!evaluated.ok) return sendProblem(c, evaluated.error);
     return evaluated.value ? c.json(evaluated.value, 200) : sendProblem(c, NOTHING_SAID);
   });

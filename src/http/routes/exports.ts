@@ -5,6 +5,7 @@ import type { ExportState, ExportSubject } from "../../app/export-api";
 import { findLackingScope, listReadable } from "../../app/exported-settings";
 import { type ExportView, exportRemoval, exportView } from "../../contract/export";
 import { id } from "../../contract/ids";
+import { endUser } from "../../contract/label";
 import { listView } from "../../contract/page";
 import { readPrincipal } from "../auth";
 import { callWithRetry } from "../calls";
@@ -15,7 +16,6 @@ import { answerExport, findExport } from "../export-content";
 import { sendProblem } from "../problem";
 import { readAct } from "../read-act";
 import { json, jsonBody, tenantRoute } from "../routing";
-import { endUser } from "../schemas/label";
 import { limitQuery, toList } from "../schemas/page";
 
 const tag = "exports";

@@ -5,6 +5,7 @@ import type { Context } from "hono";
 import { FILE_TYPE_NAMES, MAX_FILE_BYTES } from "../../context/file-types";
 import { fileErasure, fileUrl, fileView } from "../../contract/file";
 import { id } from "../../contract/ids";
+import { fileName } from "../../contract/label";
 import { listView } from "../../contract/page";
 import { sha256 } from "../../lib/sha256";
 import { readPrincipal } from "../auth";
@@ -31,17 +32,6 @@ const binary = z.string().openapi({ format: "binary" });
 const content = Object.fromEntries(
   FILE_TYPE_NAMES.map((type) => [type, type.endsWith("json") ? { schema: z.unknown(), example: { name: "Ada" } } : { schema: binary }]),
 );
-
-const MAX_NAME = 255;
-/** One line that reads as it is written: the name is shown to people and models, and put into headers. */
-const ONE_LINE = /^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202A-\u202E\u2066-\u2069]*$/u;
-const fileName = z
-  .string()
-  .min(1)
-  .max(MAX_NAME)
-  .regex(ONE_LINE, "must not contain control characters")
-  // By itself, the document would have the flag inside of the pattern, which then matches nothing.
-  .openapi({ pattern: ONE_LINE.source });
 
 const upload = tenantRoute({
   method: "post",
@@ -175,7 +165,10 @@ async function takeUpload(
   const declared = (c.req.header("content-type") ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
   const identify = async (digest: string) =>
     key === undefined ? null : { key, digest: await sha256(`${c.req.method} ${c.req.path}\n${name ?? ""}\n${declared}\n${digest}`) };
-  const stored = await storeFile(deps, readPrincipal(c).tenant, { field: "body", name, declared, body, bytes, identify });
+  const stored = await storeFile(deps, readPrincipal(c).tenant, {
+    ...{ field: "body", name, declared, body, bytes, identify },
+    act: readAct(c),
+  });
   if (!stored.ok) return sendProblem(c, stored.error);
   if (stored.value.replayed) c.header("idempotent-replayed", "true");
   return c.json(stored.value.file, 201);

@@ -17,7 +17,7 @@ const list = tenantRoute({
   operationId: "listLimits",
   summary: "List the caller's limits",
   description:
-    "Every limit of the tenant, of the calling key, and of the end user of an access token, with what is used of it. An empty list: no limit.",
+    "To a key: every limit of the tenant and of the key, with what is used of it. To the access token of an end user: the limits of that end user alone. An empty list: no limit.",
   request: {},
   responses: { 200: json("The limits that apply", limitUseList, { data: [limitUseExample] }) },
 });

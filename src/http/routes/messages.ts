@@ -122,6 +122,7 @@ const toolResults = tenantRoute({
   summary: "Submit results of client tools",
   description: "Answers open calls of the model. The turn continues after the last open call is answered.",
   refuses: ["call_not_open", "fork_unfinished"],
+  takesLongBody: true,
   request: {
     params: sessionPath,
     headers: turnHeaders,

@@ -5,10 +5,11 @@ import { toEtag } from "../../app/conditions";
 import type { ModelEntry } from "../../app/model-entry";
 import { modelDeletion, modelList, modelView } from "../../contract/model";
 import type { FieldError } from "../../contract/problem";
+import { mayUseModel } from "../../domain/key-restriction";
 import { readPrincipal } from "../auth";
 import { callUnder, callWithRetry } from "../calls";
 import { conditionHeaders, toCondition } from "../conditions";
-import type { HttpDeps, HttpEnv } from "../deps";
+import type { Asker, HttpDeps, HttpEnv } from "../deps";
 import { onePage } from "../examples/shared";
 import { modelExample, suggestedModelExample } from "../examples/tenant";
 import { sendProblem } from "../problem";
@@ -109,6 +110,9 @@ function findUrlFaults(id: string, baseUrl: string | null, allowPrivate: boolean
   return detail ? [...faults, { field: "base_url", detail }] : faults;
 }
 
+/** A key that is held to some models sees no other. It changes none: it has no scope for that. */
+const isSeen = (c: Asker, model: string): boolean => mayUseModel(readPrincipal(c).restriction, model);
+
 const sendModel = (c: Context<HttpEnv>, model: ModelEntry) => c.json(toModelView(model), 200, { ETag: toEtag(model) });
 
 export function registerModels(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
@@ -118,15 +122,18 @@ export function registerModels(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void 
       (api) => api.listModels(),
     );
     if (!models.ok) return sendProblem(c, models.error);
-    const page = takeListPage(models.value.map(toModelView), c.req.valid("query"), ({ id }) => id);
+    const seen = models.value.filter(({ id }) => isSeen(c, id));
+    const page = takeListPage(seen.map(toModelView), c.req.valid("query"), ({ id }) => id);
     const ends = { first_id: page.data[0]?.id ?? null, last_id: page.data.at(-1)?.id ?? null };
     return c.json({ object: "list" as const, ...page, ...ends }, 200);
   });
 
   app.openapi(get, async (c) => {
+    const { model_id } = c.req.valid("param");
+    if (!isSeen(c, model_id)) return sendProblem(c, { code: "model_not_found", model: model_id });
     const model = await callWithRetry(
       () => deps.tenants(readPrincipal(c).tenant),
-      (api) => api.getModel(c.req.valid("param").model_id),
+      (api) => api.getModel(model_id),
     );
     return model.ok ? sendModel(c, model.value) : sendProblem(c, model.error);
   });

@@ -25,6 +25,7 @@ const respond = tenantRoute({
   scope: "sessions:write",
   opensTo: "session",
   operationId: "respond",
+  takesLongBody: true,
   summary: "Add results, messages and their turn at once",
   description:
     "Records the place, then the results, then the messages, and runs the turn that follows: all of them in one transaction, or none. Results of all open calls without messages let their turn go on. With messages, that turn ends, and a new one reads the results and the messages. A request without messages that names `model`, `system`, `generation` or `tools` must name all that differs from the session; if the turn was asked otherwise, a new one answers its message again.",

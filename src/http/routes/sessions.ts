@@ -1,8 +1,10 @@
 /** Creates, lists, reads, changes and erases sessions. */
 
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
+import { refuseUnmet } from "../../app/conditions";
 import type { PolicyChoice } from "../../context/policy-choice";
 import { chainChoices, parseLevel } from "../../context/policy-choice";
+import { externalId } from "../../contract/label";
 import { listView } from "../../contract/page";
 import { sessionDescription, sessionErasure, sessionSummary } from "../../contract/session";
 import { foundSession } from "../../contract/session-search";
@@ -23,7 +25,6 @@ import { reachReadModel } from "../read-model";
 import { CREATION_REFUSALS, MODEL_REFUSALS } from "../refusals";
 import { eraseFor } from "../register-session";
 import { json, jsonBody, located, taggedJson, tenantRoute } from "../routing";
-import { externalId } from "../schemas/label";
 import { sessionPath } from "../schemas/paths";
 import { createInput, listQuery, patchInput, putInput, toFilter, toPatchInput } from "../schemas/session";
 import { searchInput, toSearchInput } from "../schemas/session-search";
@@ -173,7 +174,7 @@ const erase = tenantRoute({
   operationId: "eraseSession",
   summary: "Erase a session with all its content",
   description:
-    "Ends the running turn and deletes every message, summary and output from every store. A store that is out of reach is reported as pending and is erased later. Erasing cannot be undone. The etag of a condition is that of the settings and pins, so it does not change when messages come. A session that is already erased meets any condition. `Location` is the erasure with its receipt.",
+    "Ends the running turn and deletes every message, summary and output from every store. A store that is out of reach, or that has much of a long session, is reported as pending and is erased later, without another request. Erasing cannot be undone. The etag of a condition is that of the settings and pins, so it does not change when messages come. A session that is already erased meets any condition. `Location` is the erasure with its receipt.",
   refuses: ["read_model_unavailable"],
   request: { params: sessionPath, headers: conditionHeaders, query: eraseQuery },
   responses: { 200: located(json("What was erased, by store", sessionErasure, erasureExample)) },
@@ -246,12 +247,31 @@ function registerOne(app: App, deps: HttpDeps): void {
     const input = toPatchInput(body, { policy: policy.value, tools: tools.value });
     const calls = actingClient(deps, c, c.req.valid("param").session_id);
     const condition = toCondition(c.req.valid("header"));
-    const given = body.end_user === undefined ? ok(null) : await give(deps, c, { session: calls.session, endUser: body.end_user });
+    const given = await giveUnder(deps, c, { calls, endUser: body.end_user, condition });
     if (!given.ok) return sendProblem(c, given.error);
     const session = await calls.once((api, caller) => api.patch(caller, input, condition));
     if (session.ok) return c.json(session.value, 200, { ETag: session.value.etag });
+    if (given.value) await give(deps, c, { session: calls.session, endUser: given.value.end_user });
     return sendProblem(c, ofNamedModel(session.error, body));
   });
+}
+
+interface Giving {
+  readonly calls: ReturnType<typeof actingClient>;
+  /** Absent: whose the session is does not change. */
+  readonly endUser: string | null | undefined;
+  readonly condition: ReturnType<typeof toCondition>;
+}
+
+/** Gives the session to the end user if the condition holds. Returns whose it was: a change that is refused later gives it back. */
+async function giveUnder(deps: HttpDeps, c: Asker, { calls, endUser, condition }: Giving) {
+  if (endUser === undefined) return ok(null);
+  const before = await calls.repeatable((api, caller) => api.describe(caller));
+  if (!before.ok) return before;
+  const unmet = refuseUnmet(condition, before.value.etag);
+  if (unmet) return unmet;
+  const given = await give(deps, c, { session: calls.session, endUser });
+  return given.ok ? ok({ end_user: before.value.end_user }) : given;
 }
 
 /** The tenant's directory must not name an end user who is not the session's any more, whatever becomes of this request. */

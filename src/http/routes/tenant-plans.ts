@@ -85,9 +85,9 @@ const assign = adminRoute({
   tag,
   role: "operate",
   operationId: "assignPlan",
-  summary: "Set a tenant's plan and limits",
+  summary: "Set a tenant's plan, limits and budgets",
   description:
-    "Changes the fields that the request names; a null removes. The change is sent to the tenant's object at once, and again until that has confirmed it. `limits` are the tenant's own, and replace earlier ones of its own as a whole.",
+    "Changes the fields that the request names; a null removes. The change is sent to the tenant's object at once, and again until that has confirmed it. `limits` and `budgets` are the tenant's own, need no plan, and replace earlier ones of its own as a whole.",
   refuses: ["tenant_not_found"],
   request: {
     params: z.object({ tenant_id: id("ten") }),

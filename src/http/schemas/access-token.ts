@@ -3,10 +3,10 @@ import { z } from "@hono/zod-openapi";
 import type { TokenHolder } from "../../app/principal";
 import type { TenantOutcome } from "../../app/tenant-api";
 import { id } from "../../contract/ids";
+import { endUser } from "../../contract/label";
 import type { KeyView } from "../../contract/tenant";
 import { ACCESS_TOKEN_SCOPES } from "../../domain/scopes";
 import { err, ok } from "../../lib/result";
-import { endUser } from "./label";
 
 /** A token cannot be revoked, so it lives for a working day at most. In seconds. */
 export const MAX_TOKEN_SECONDS = 86_400;

@@ -1,4 +1,5 @@
 import { z } from "@hono/zod-openapi";
+import { sessionTitle } from "../../contract/label";
 import { counter } from "./page";
 
 const positionInput = z.int().min(0).max(Number.MAX_SAFE_INTEGER);
@@ -12,7 +13,7 @@ export const forkInput = z
     at: positionInput
       .optional()
       .openapi({ description: "The last position that is shared; by default the newest, without a turn under way" }),
-    title: z.string().min(1).max(200).optional(),
+    title: sessionTitle.optional(),
   })
   .openapi("Fork");
 

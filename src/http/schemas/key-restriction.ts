@@ -1,8 +1,8 @@
 import { z } from "@hono/zod-openapi";
 import type { KeyRestriction } from "../../contract/key-restriction";
+import { endUser } from "../../contract/label";
 import { scopesWithin } from "../../domain/key-restriction";
 import type { Scope } from "../../domain/scopes";
-import { endUser } from "./label";
 import { modelName } from "./model";
 import { metadataInput } from "./session";
 

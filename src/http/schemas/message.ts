@@ -2,7 +2,9 @@
 import { z } from "@hono/zod-openapi";
 import type { SubmitInput } from "../../app/session-api";
 import type { WrittenMessage } from "../../app/written-message";
-import { mediaInput, reasoningPart, textPart } from "../../contract/item";
+import { MAX_TIME } from "../../contract/ids";
+import { clientId, mediaInput, reasoningPart, textPart } from "../../contract/item";
+import { speaker } from "../../contract/label";
 import type { MessageFacts } from "../../domain/item-content";
 import type { Part } from "../../domain/message";
 import { toTurnInput, turnChoices } from "./generation";
@@ -32,18 +34,7 @@ const isBlank = (content: Content): boolean =>
     ? content.trim() === ""
     : content.every((part) => (part.type === "text" || part.type === "reasoning") && part.text.trim() === "");
 
-/** A name of several lines could pass for another message of the conversation. */
-const isOneLine = (name: string): boolean => name.trim() !== "" && !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(name);
-
-/** The year 9999: what a date can show. */
-const MAX_TIME = 253_402_300_799_999;
-const MAX_NAME = 64;
-const MAX_CLIENT_ID = 128;
-
-export const clientIdQuery = z
-  .string()
-  .min(1)
-  .max(MAX_CLIENT_ID)
+export const clientIdQuery = clientId
   .optional()
   .openapi({ description: "Only the message with this client_id, on whichever branch it is" });
 
@@ -59,18 +50,8 @@ const written = {
     description: "Of role tool: the imported call that this is the result of; of several with the same id the first open one",
   }),
   is_error: z.boolean().optional().openapi({ description: "Of role tool: the call failed" }),
-  name: z
-    .string()
-    .min(1)
-    .max(MAX_NAME)
-    .refine(isOneLine, "must be one line with a visible character")
-    .nullable()
-    .optional()
-    .openapi({ description: "Who speaks: the model reads it in front of the text. Not of role tool" }),
-  client_id: z
-    .string()
-    .min(1)
-    .max(MAX_CLIENT_ID)
+  name: speaker.nullable().optional().openapi({ description: "Who speaks: the model reads it in front of the text. Not of role tool" }),
+  client_id: clientId
     .nullable()
     .optional()
     .openapi({ description: "The client's own id of the message, unique in the session. GET the messages with it to find the message" }),

@@ -1,5 +1,6 @@
 /** What a client sets a schedule with. */
 import { z } from "@hono/zod-openapi";
+import { SCHEDULE_NAME, SCHEDULE_NAME_RULE } from "../../contract/schedule";
 import type { ScheduleTime } from "../../domain/schedule-events";
 import { findCronFault, isTimezone } from "../../lib/cron";
 
@@ -8,9 +9,7 @@ const MAX_CRON = 128;
 /** No farther, so that a time in seconds or microseconds is found out. */
 const MAX_YEARS_MS = 10 * 366 * 24 * 60 * 60 * 1_000;
 
-export const scheduleName = z
-  .string()
-  .regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/, "1 to 64 letters, digits, _ or -, a letter or digit first");
+export const scheduleName = z.string().regex(SCHEDULE_NAME, SCHEDULE_NAME_RULE);
 
 const at = z
   .union(

@@ -2,8 +2,8 @@
 import { z } from "@hono/zod-openapi";
 import type { SessionSearchInput } from "../../app/read-api";
 import { toQuery } from "../../context/recall/query";
+import { endUser } from "../../contract/label";
 import type { TenantId } from "../../domain/ids";
-import { endUser } from "./label";
 import { archivedQuery, createInput, toFilter } from "./session";
 
 const MAX_LIMIT = 50;

@@ -4,16 +4,15 @@ import type { PatchInput } from "../../app/session-api";
 import { instructionsText } from "../../context/policy";
 import { findPolicyFault, type PolicyFault } from "../../context/policy-check";
 import { type PolicyChoice, parsePolicyText, policyChoiceSchema } from "../../context/policy-choice";
+import { endUser, externalId, sessionTitle } from "../../contract/label";
 import type { ToolDefinition } from "../../domain/message";
 import { defined } from "./defined";
 import { generationInput, turnChoices } from "./generation";
-import { endUser, externalId } from "./label";
 import { modelName } from "./model";
 import { limitQuery } from "./page";
 import { toolsInput } from "./tool";
 import { instant, moment } from "./usage";
 
-const MAX_TITLE = 200;
 const MAX_METADATA = 16;
 
 export const metadataInput = z
@@ -26,7 +25,7 @@ const fields = {
   policy: policyChoiceSchema.optional(),
   system: z.string().min(1).nullable().optional(),
   tools: toolsInput.nullable().optional(),
-  title: z.string().min(1).max(MAX_TITLE).nullable().optional(),
+  title: sessionTitle.nullable().optional(),
   summary_instructions: instructionsText.nullable().optional().openapi({
     description:
       "What each summary should pay attention to and how to word it, at most 4,000 characters. It is added to the summariser's rules, which stay in force, and takes precedence over summary.instructions of the policy",

@@ -17,6 +17,7 @@ export const assignPlanInput = z
   .strictObject({
     plan: z.string().nullable().optional().openapi({ description: "The name of a tenant plan. Null: none" }),
     limits: limitSetInput.nullable().optional(),
+    budgets: budgetList.nullable().optional(),
   })
   .openapi("AssignPlan");
 

@@ -3,6 +3,7 @@ import type { TenantSettings } from "../../app/tenant-api";
 import type { AssignedLimits } from "../../app/tenant-limits-api";
 import { chainChoices, type PolicyChoice, parseLevel, policyChoiceSchema, resolvePolicy } from "../../context/policy-choice";
 import { time } from "../../contract/ids";
+import { plainLine } from "../../contract/label";
 import { NO_LIMITS } from "../../contract/limits";
 import type { TenantView } from "../../contract/tenant";
 import type { TenantId } from "../../domain/ids";
@@ -12,7 +13,7 @@ import { clientsInput } from "./client-settings";
 import { restrictionInput } from "./key-restriction";
 import { modelName } from "./model";
 
-const name = z.string().min(1).max(200);
+const name = plainLine(200);
 
 export const MAX_ALLOWED_ORIGINS = 100;
 

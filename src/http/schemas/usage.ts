@@ -2,8 +2,8 @@
 import { z } from "@hono/zod-openapi";
 import { USAGE_GROUPS } from "../../app/read-api";
 import { id } from "../../contract/ids";
+import { endUser } from "../../contract/label";
 import { callPurpose } from "../../contract/model-call";
-import { endUser } from "./label";
 import { limitQuery } from "./page";
 
 export const MAX_USAGE_DAYS = 92;

@@ -52,7 +52,7 @@ async function findNext(calls: SessionCalls): Promise<TurnId | null> {
 /** A wait that is cut off ends: the request is sent again, and is answered by whatever cut the wait off. */
 async function waitFor(calls: SessionCalls, turn: TurnId): Promise<void> {
   try {
-    await calls.repeatable((api, caller) => api.waitForTurn(caller, turn));
+    await calls.repeatable((api, caller) => api.waitForTurn(caller, turn, MOST_WAIT_MS));
   } catch {
     return;
   }

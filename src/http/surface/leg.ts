@@ -2,6 +2,7 @@
  * One leg of a turn as the record has it: from a request to the turn's end, or to its wait for the client. A leg that is asked for again is
  * what it was, however far its turn has gone since.
  */
+
 import type { DisplayItem } from "../../contract/item";
 import type { TurnFailureView } from "../../contract/model-call";
 import type { ToolCallView } from "../../contract/tool";
@@ -9,6 +10,7 @@ import type { TurnReport } from "../../contract/turn";
 import type { ExecutionId, TurnId } from "../../domain/ids";
 import type { CallUsage, FinishReason } from "../../domain/model-call";
 import { err, ok, type Result } from "../../lib/result";
+import { giveWay } from "../../lib/timer";
 import type { HttpError } from "../problem";
 import type { SessionCalls } from "../session-calls";
 import { type AppliedEdits, readAppliedEdits } from "./applied-edits";
@@ -77,6 +79,7 @@ async function readItems(calls: SessionCalls, report: TurnReport, after: number)
     const last = data.at(-1);
     if (!has_more || !last || (last.turn_id !== null && last.turn_id !== report.id)) break;
     from = last.position;
+    await giveWay();
   }
   // The turn may have been left behind by another branch, which the list does not show.
   return ok(found.length > told.length ? found : told);

@@ -1,5 +1,6 @@
 /** The session that a request of another vendor's client names, in the header or as its key lets it. */
 import type { Context } from "hono";
+import { externalId } from "../../contract/label";
 import { parseId, type SessionId } from "../../domain/ids";
 import { ok, type Result } from "../../lib/result";
 import { readPrincipal } from "../auth";
@@ -7,7 +8,6 @@ import { callWithRetry } from "../calls";
 import { putSession } from "../create-session";
 import type { HttpDeps, HttpEnv } from "../deps";
 import type { HttpError } from "../problem";
-import { externalId } from "../schemas/label";
 import { isAside, readClientWords } from "./beside";
 import { noteIgnored } from "./ignored";
 

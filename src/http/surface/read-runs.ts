@@ -1,8 +1,10 @@
 /** The executions of the calls in a list of messages, which say who ran each call. */
+
 import type { ExecutionView } from "../../contract/execution";
 import type { DisplayItem } from "../../contract/item";
 import type { ExecutionId, ItemId } from "../../domain/ids";
 import { ok, type Result } from "../../lib/result";
+import { giveWay } from "../../lib/timer";
 import type { HttpError } from "../problem";
 import type { SessionCalls } from "../session-calls";
 
@@ -48,6 +50,7 @@ export async function readRuns(
     if (!page.ok) return page;
     found.push(...page.value.data);
     after = page.value.has_more ? (page.value.data.at(-1)?.position ?? last) : last;
+    if (after < last) await giveWay();
   }
   return ok(found);
 }

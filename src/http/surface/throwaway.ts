@@ -9,9 +9,8 @@ import type { Responded, RespondInput } from "../../app/respond-api";
 import type { OpenInput, Outcome } from "../../app/session-api";
 import type { SessionId } from "../../domain/ids";
 import { toErrorName } from "../../lib/error-name";
-import { ok, type Result } from "../../lib/result";
+import { err, ok, type Result } from "../../lib/result";
 import { readPrincipal } from "../auth";
-import { callWithRetry } from "../calls";
 import type { Asker, HttpDeps, HttpEnv } from "../deps";
 import type { HttpError } from "../problem";
 import { type SessionCalls, sessionClient } from "../session-calls";
@@ -91,12 +90,9 @@ export async function openUnlisted(c: Asker, deps: HttpDeps, asked: Asked): Prep
 }
 
 async function buildOpen(c: Asker, deps: HttpDeps, { model }: Asked): Prepared<OpenInput> {
-  const settings = await callWithRetry(
-    () => deps.tenants(readPrincipal(c).tenant),
-    (api) => api.settings(),
-  );
-  if (!settings.ok) return settings;
-  const defaults = { ...settings.value, deploymentPolicy: deps.config.defaultPolicy, tools: null };
+  const settings = await deps.knownSettings(readPrincipal(c).tenant, model);
+  if (!settings) return err({ code: "tenant_not_found" });
+  const defaults = { ...settings, deploymentPolicy: deps.config.defaultPolicy, tools: null };
   return ok({ ...toOpenInput(model === undefined ? {} : { model }, defaults), throwaway: true });
 }
 

@@ -4,6 +4,7 @@
  */
 
 import { createSyncSql, type SyncStorage } from "../sync-sql";
+import { giveWay, type startTimer } from "../timer";
 import { CREATE_FILLER, insertFiller, LEAST_ROWS, toFillerRows } from "./filler";
 import { listTables, rewriteTables } from "./rewrite-tables";
 
@@ -16,6 +17,8 @@ export interface ScrubOptions {
   readonly isRewriting?: () => boolean;
   /** In a larger database no table is written anew. The copies need room, and the object does nothing else while they are made: some 4 s. */
   readonly mostBytes?: number;
+  /** Absent: the timers of the platform. */
+  readonly schedule?: typeof startTimer;
 }
 const MOST_BYTES = 256_000_000;
 
@@ -55,13 +58,17 @@ const FIRST_KEY = "1000000 + number";
  * and behind the largest transaction. That is the one of the tables, one that left its filler, or one of the largest body. Each step is its own
  * commit. A database that is emptied meanwhile needs none.
  */
-async function runScrub(storage: ScrubbedStorage, { isRewriting = () => true, mostBytes = MOST_BYTES }: ScrubOptions): Promise<Scrubbed> {
+async function runScrub(
+  storage: ScrubbedStorage,
+  { isRewriting = () => true, mostBytes = MOST_BYTES, schedule }: ScrubOptions,
+): Promise<Scrubbed> {
   const sql = createSyncSql(storage);
   const isEmptied = (): boolean => sql.rows("SELECT 1 FROM sqlite_master WHERE name = 'scrub'").length === 0;
   const commit = async <T>(work: () => T): Promise<T | null> => {
     if (isEmptied()) return null;
     const done = sql.transaction(work);
     await storage.sync();
+    await giveWay(schedule);
     return done;
   };
   if (listTables(sql).length === 0) return { isComplete: true };

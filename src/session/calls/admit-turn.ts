@@ -5,7 +5,6 @@ import { askedLength } from "../../app/request/reply-caps";
 import { resolveModel } from "../../app/request/resolve-model";
 import type * as api from "../../app/session-api";
 import { estimateParts } from "../../context/item-tokens";
-import { measuredFor } from "../../context/start-ratio";
 import type { TurnChoices } from "../../domain/events";
 import type { Part } from "../../domain/message";
 import { err } from "../../lib/result";
@@ -41,7 +40,7 @@ export async function refuseUnpaid(session: Session, input: Starting, base: Turn
   // The request is refused for its model, or its turn fails for it.
   if (!found.ok || session.state.lifecycle !== "open") return null;
   const spec = found.value;
-  const state = measuredFor(session.state, spec);
+  const { state } = session;
   const most = readAskedGeneration(session, input.generation, base).max_output_tokens;
   const cap = askedLength(ports.replyCaps.get(spec.id) ?? spec.max_output, { spec, state, most }) ?? spec.max_output;
   return obtainOrRefuse(session, toFirstNeed(state, spec, { added: estimateParts(listParts(input)), cap }));

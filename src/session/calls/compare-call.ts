@@ -4,8 +4,8 @@ import { type ComparedText, compareTexts } from "../../app/compaction/compare-su
 import type { CompareInput } from "../../app/draft-api";
 import { resolveModel } from "../../app/request/resolve-model";
 import type * as api from "../../app/session-api";
-import { toEstimate } from "../../context/budget";
 import { SUMMARY_JOIN } from "../../context/placement";
+import { toEstimate } from "../../context/sizing";
 import { estimateTokens } from "../../context/tokens";
 import type { SummaryComparison, SummaryRef } from "../../contract/comparison";
 import { toSummaryInstructions } from "../../domain/standing-instructions";
@@ -16,7 +16,7 @@ import { refusal } from "./model-refusal";
 import { showCompaction } from "./read-calls";
 
 export async function compareFor(session: Session, input: CompareInput): Promise<api.Outcome<SummaryComparison>> {
-  const { redacted } = session.state;
+  const { redactions } = session.state;
   const [a, b] = [readComparedText(session, input.a, "a"), readComparedText(session, input.b, "b")];
   if (!a.ok) return a;
   if (!b.ok) return b;
@@ -32,7 +32,7 @@ export async function compareFor(session: Session, input: CompareInput): Promise
     : null;
   const unpaid = need && (await obtainOrRefuse(session, need));
   if (unpaid) return unpaid;
-  const questions = await askSummaries(input.questions, { texts, spec: found.value, key: input.key, redacted }, session.ports());
+  const questions = await askSummaries(input.questions, { texts, spec: found.value, key: input.key, redactions }, session.ports());
   return ok({ ...compared, model: id, questions });
 }
 

@@ -3,7 +3,7 @@
 import type { RequestRef } from "../../app/past-api";
 import type * as api from "../../app/session-api";
 import { predictRoom } from "../../app/turn/make-room";
-import { toSessionRatio } from "../../context/budget";
+import { type SizedModel, Sizing } from "../../context/sizing";
 import { buildView } from "../../context/view";
 import { diffViews, MAX_LISTED, requestTokens, type ShownRequest } from "../../context/view-diff";
 import type { ContextDiff, DiffSide, EpochStep } from "../../contract/context";
@@ -32,14 +32,14 @@ export async function diffContexts(
   const epochs = changes.map(
     ({ seq, at, epoch, trigger, compaction }): EpochStep => ({ seq, at, epoch, trigger, compaction_id: compaction }),
   );
-  const scale = toSessionRatio(to.state, to.model);
+  const { ratio } = new Sizing(to.state, to.model);
   const show = (side: Side): DiffSide => ({
     turn_id: side.turn_id,
     call: side.call,
     seq: side.state.seq,
-    model: side.model,
+    model: side.model.id,
     epoch: side.state.view.epoch,
-    tokens: requestTokens(side, (raw) => Math.ceil(raw * scale)),
+    tokens: requestTokens(side, (raw) => Math.ceil(raw * ratio)),
   });
   return ok({ from: show(from), to: show(to), epochs: epochs.slice(-MAX_LISTED), ...diffViews(from, to, changes) });
 }
@@ -48,8 +48,8 @@ async function readSide(session: Session, { turn, call }: RequestRef): Promise<a
   if (turn === null) return readNext(session);
   const found = findRequest(session, turn, call);
   if (!found.ok) return found;
-  const { state, content, n } = found.value;
-  return ok({ turn_id: turn, call: n, ...toShown({ state, content, model: found.value.call.model }) });
+  const { n, ...past } = found.value;
+  return ok({ turn_id: turn, call: n, ...toShown(past) });
 }
 
 /** The next request as `GET …/context` shows it: made to fit first, by the steps that need no model. */
@@ -59,17 +59,17 @@ async function readNext(session: Session): Promise<api.Outcome<Side>> {
   const spec = found.value;
   const { writer, content } = rehearse(session, null);
   predictRoom(spec, { ...session.deps, writer, content });
-  return ok({ turn_id: null, call: null, ...toShown({ state: writer.state, content, model: spec.id }) });
+  return ok({ turn_id: null, call: null, ...toShown({ state: writer.state, content, model: spec }) });
 }
 
 interface Read {
   readonly state: SessionState;
   readonly content: ContentReader;
-  readonly model: string;
+  readonly model: SizedModel;
 }
 
 function toShown({ state, content, model }: Read): ShownRequest {
   const view = content.readView();
   const tools = JSON.stringify(content.readTools());
-  return { state, model, built: buildView({ ...view, model }), tools, system: view.system, pins: view.pins };
+  return { state, model, built: buildView({ ...view, model: model.id }), tools, system: view.system, pins: view.pins };
 }

@@ -2,32 +2,34 @@
 
 import type { ModelSpec } from "../../app/ports";
 import { toAssumedLimits } from "../../app/request/build-request";
-import { itemTokens, measureNext, PADDING, toPaddedRatio, toReplyReserve, toRequestLimit } from "../../context/budget";
+import { toReplyReserve, toRequestLimit } from "../../context/budget";
 import { toPolicy } from "../../context/policy-choice";
+import { PADDING, Sizing } from "../../context/sizing";
 import type { ContextPart, ContextWeights } from "../../contract/context";
 import { fixedTokens, offeredTools, type SessionState } from "../../domain/state";
 
 export function weighContext(state: SessionState, spec: ModelSpec): ContextWeights {
+  const sizing = new Sizing(state, spec);
   const limits = toAssumedLimits(spec, toPolicy(state.settings.policy));
   return {
     context_window: spec.context_window,
     assumed_window: spec.context_window === null ? limits.window : null,
     limit: toRequestLimit(limits),
     reserve: limits.window === null ? null : toReplyReserve(limits),
-    total: measureNext(state, spec.id),
-    parts: listParts(state, spec),
+    total: sizing.next(),
+    parts: listParts(sizing),
   };
 }
 
 /** The weight of each part, scaled by the session's learned ratio. Unlike the plan's figures it is not padded. */
-function listParts(state: SessionState, spec: ModelSpec): ContextPart[] {
-  const scale = toPaddedRatio(state, spec.id) / PADDING;
+function listParts(sizing: Sizing): ContextPart[] {
+  const { state, ratio } = sizing;
   const part = (name: ContextPart["part"], tokens: number, position: number | null = null): ContextPart => ({
     part: name,
     position,
-    tokens: Math.ceil(tokens * scale),
+    tokens: Math.ceil(tokens * ratio),
     source: "estimated",
-    error_bound: Math.ceil(tokens * scale * (PADDING - 1)),
+    error_bound: Math.ceil(tokens * ratio * (PADDING - 1)),
   });
   const tools = offeredTools(state)?.tokens ?? 0;
   const pins = state.pins.reduce((sum, pin) => sum + pin.tokens, 0);
@@ -36,6 +38,6 @@ function listParts(state: SessionState, spec: ModelSpec): ContextPart[] {
     part("tools", tools),
     ...(pins > 0 ? [part("pins", pins)] : []),
     ...state.view.overlays.map((overlay) => part(overlay.kind, overlay.tokens, overlay.from)),
-    ...state.view.items.map((item) => part("message", itemTokens(state, item), item.position)),
+    ...state.view.items.map((item) => part("message", sizing.item(item), item.position)),
   ];
 }

@@ -1,7 +1,7 @@
 /** Both ends of a fork: what the source shows of its past, and how the copy takes it in. */
 import { lineAt, refuseCut } from "../../app/branch/go-back";
 import { lineThere } from "../../app/branch/switch-branch";
-import type { CopiedPin, ForkBegun, ForkCut, ForkHead, ForkPage, ForkPlace } from "../../app/fork-parts";
+import type { CopiedPin, ForkBegun, ForkCut, ForkHead, ForkLine, ForkPage, ForkPlace, ForkRedaction } from "../../app/fork-parts";
 import { buildTextBody, buildToolsBody } from "../../app/request/build-items";
 import type * as api from "../../app/session-api";
 import { startsGroup } from "../../context/groups";
@@ -17,14 +17,20 @@ import type { SessionState } from "../../domain/state";
 import { err, ok } from "../../lib/result";
 import type { NewBody } from "../log/bodies";
 import { findNewest, readBranchItems } from "../log/branch-items";
+import { stateAt } from "../log/checkpoints";
+import { readRedactedSince } from "../log/event-log";
 import { readItems, readRanges } from "../log/log-tables";
-import { readReadings } from "../log/purge-content";
+import { findReadingSummaries, isTitleMadeFrom, readReadings } from "../log/purge-content";
 import { createSessionPast } from "../log/session-past";
+import type { Sql } from "../log/sql";
+import { readItemsAt } from "../recall/recall-reader";
+import { noteScrub, type ScrubHost, scrubDeleted } from "../scrub";
 import type { Session } from "../session";
 import { takeWithin } from "./answer-size";
 import { findBranch } from "./continue-after";
 import { toInstructionSettings, toKind } from "./lifecycle-calls";
 import { describeSession } from "./read-calls";
+import { toRedacted } from "./redact-call";
 import { changeGeneration, readSessionGeneration } from "./turn-choices";
 
 /** The limit of one page of a copy: one event and one transaction carry it. */
@@ -50,6 +56,7 @@ export function forkHead(session: Session, given: number | null, cut?: ForkCut):
     at,
     elsewhere,
     shown,
+    seq: session.state.seq,
     model: settings.model,
     policy: settings.policy,
     recall: settings.recall !== false,
@@ -117,7 +124,8 @@ function createCount(elsewhere: readonly CoveredRange[], at: number): (position:
 }
 
 /** One page of items that are all in the view or all out of it (`aside`), numbered without gaps. */
-export function forkPage({ deps, content, state }: Session, { at, elsewhere, shown, after, copied }: ForkPlace): ForkPage {
+export function forkPage({ deps, content }: Session, place: ForkPlace): ForkPage {
+  const { at, elsewhere, shown, after, copied } = place;
   const read = readBranchItems(deps.sql, elsewhere, { from: after + 1, to: at, limit: PAGE.items, order: "asc" });
   const [first] = read;
   if (!first) return { items: [], aside: false, next: null };
@@ -127,19 +135,31 @@ export function forkPage({ deps, content, state }: Session, { at, elsewhere, sho
   const alike = takeWithin(ends < 0 ? read : read.slice(0, ends), { weigh: ({ bytes }) => bytes, limit: PAGE.bytes });
   const before = readItems(deps.sql, { from: 1, to: after, limit: 1, order: "desc" })[0];
   const texts = content.readStored(alike);
-  const redacted = new Set(state.redacted);
   const items = alike.map((item, index) => {
     const { parts, name, metadata } = texts[index] ?? toPlainContent([]);
     const meta = toCopied(item, alike[index - 1] ?? before, copied + index + 1);
-    return { meta, text: formatBody({ parts, name, metadata }), ...(redacted.has(item.id) && { redacted: true as const }) };
+    return { meta, text: formatBody({ parts, name, metadata }), ...(item.redacted && { redacted: item.redacted }) };
   });
   const last = alike.at(-1)?.position ?? at;
-  return { items, aside, next: last < at ? last : null };
+  const redaction = findRedaction(deps.sql, { ...place, at: last });
+  return { items, aside, ...(redaction && { redaction }), next: last < at ? last : null };
 }
 
-/** A copied item belongs to no turn of the copy, and loses the provider's signature, which holds for the source alone. */
+/** What was redacted since the copy began, of the items up to `at`. Null: nothing. */
+function findRedaction(sql: Sql, { at, elsewhere, seq }: ForkLine): ForkRedaction | null {
+  const since = seq === undefined ? [] : readRedactedSince(sql, seq);
+  const copied = since.filter((position) => position <= at && !isAmong(elsewhere, position));
+  if (seq === undefined || copied.length === 0) return null;
+  const { title } = stateAt(sql, seq).settings;
+  return {
+    positions: copied.map(createCount(elsewhere, at)),
+    isTitleMadeFrom: title !== null && isTitleMadeFrom(sql, title.body, Math.min(...copied)),
+  };
+}
+
+/** A copied item belongs to no turn of the copy, and loses the provider's signature, which holds for the source alone. The copy redacts it anew. */
 function toCopied(item: ItemMeta, previous: ItemMeta | undefined, position: number): ItemMeta {
-  const { signed: _, continues: __, ...rest } = item;
+  const { signed: _, continues: __, redacted: ___, ...rest } = item;
   const continues = item.kind === "tool_call" && previous !== undefined && !startsGroup(item, previous);
   return { ...rest, position, turn: null, ...(continues && { continues: true }) };
 }
@@ -184,7 +204,7 @@ export function beginFork(
   });
   const [system, tools, title] = texts;
   const named = { system: system.ref, tools: tools.ref, title: title.ref, metadata: metadata.ref, end_user: user.ref };
-  const recall = { ...(head.recall ? {} : { recall: false }), recall_names_session: true } as const;
+  const recall = head.recall ? {} : { recall: false };
   const instructed = toInstructionSettings(own.ref, inherited.ref);
   const generation = changeGeneration({}, head.generation ?? {}, ids);
   const chosen = generation.ref && { generation: generation.ref };
@@ -195,7 +215,7 @@ export function beginFork(
   const reads = head.overlays.flatMap(({ overlay, read }) => (read ? [{ overlay: overlay.id, ranges: read }] : []));
   const view = { overlays: head.overlays.map(({ overlay }) => overlay), reduced: head.reduced, reads };
   const at = clock();
-  const line = { elsewhere: head.elsewhere, shown: head.shown };
+  const line = { elsewhere: head.elsewhere, shown: head.shown, ...(head.seq !== undefined && { seq: head.seq }) };
   session.content.learn([...bodies, ...summaries]);
   return session.transact((step) => {
     step.execute({ type: "OpenSession", at, tenant: caller.tenant, session: caller.session, settings }, bodies);
@@ -210,15 +230,35 @@ export function beginFork(
   });
 }
 
-export function copyIntoFork(session: Session, { items, aside }: ForkPage): api.Outcome<null> {
+/** Takes part in the source's redactions: a summary, a pin or the title of the copy may have been made from an item that has none any more. */
+export async function copyIntoFork(session: Session & ScrubHost, { items, aside, redaction }: ForkPage): Promise<api.Outcome<null>> {
+  const { sql, clock } = session.deps;
   const missing = items.filter(({ meta }) => meta.position >= session.state.next_position);
   const bodies = missing.map(({ meta, text }) => ({ id: meta.id, text }));
   const redacted = missing.flatMap((item) => (item.redacted ? [item.meta.id] : []));
-  const command = { type: "CopyMessages", at: session.deps.clock(), items: missing.map(({ meta }) => meta), aside, redacted } as const;
-  // The content is not learned into memory: the next call seldom reads it.
-  const copied = session.transact((step) => step.execute(command, bodies));
-  return copied.ok ? ok(null) : err(copied.error);
+  const copied = session.transact((step) => {
+    const { positions, isTitleMadeFrom: untitles } = redaction ?? NOTHING_REDACTED;
+    const later = {
+      items: readItemsAt(sql, positions).map(toRedacted),
+      positions,
+      texts: positions.length > 0 ? findReadingSummaries(sql, positions) : [],
+      isTitleMadeFrom: untitles && step.state.settings.title !== null,
+    };
+    // The content is not learned into memory: the next call seldom reads it.
+    const page = { items: missing.map(({ meta }) => meta), aside, redacted };
+    const done = step.execute({ type: "CopyMessages", at: clock(), ...page, ...(redaction && { later }) }, bodies);
+    if (done.ok && redaction && done.value.length > 0) noteScrub(session);
+    return done;
+  });
+  if (!copied.ok) return err(copied.error);
+  if (redaction) {
+    session.content.forget();
+    await scrubDeleted(session);
+  }
+  return ok(null);
 }
+
+const NOTHING_REDACTED: ForkRedaction = { positions: [], isTitleMadeFrom: false };
 
 export function completeFork(session: Session): Promise<api.Outcome<SessionDescription>> {
   if (session.state.fork?.done) return describeSession(session);

@@ -51,7 +51,7 @@ export async function openSession(session: Session, caller: api.Caller, input: a
   const labels = { metadata: metadata.ref, external_id: external.ref, end_user: user.ref };
   const texts = { system: system.ref, tools: tools.ref, title: title.ref, ...labels };
   const instructed = toInstructionSettings(instructions.ref, chosen.instructions);
-  const recall = { ...(offersRecall(policy) ? {} : { recall: false }), recall_names_session: true } as const;
+  const recall = offersRecall(policy) ? {} : { recall: false };
   const unfit = refuseGeneration(generation.generation, { spec, tools: input.tools ?? [], recall: offersRecall(policy) });
   if (unfit) return unfit;
   const own = generation.ref && { generation: generation.ref };

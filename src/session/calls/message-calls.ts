@@ -8,7 +8,7 @@ import type { Command } from "../../domain/commands";
 import type { StoredEvent } from "../../domain/events";
 import type { ItemId, TurnId } from "../../domain/ids";
 import type { ItemMeta } from "../../domain/message";
-import { openBehindQueue } from "../../domain/open-calls";
+import { openAtEntry } from "../../domain/open-calls";
 import { isRunning, type SessionState } from "../../domain/state";
 import { err, ok } from "../../lib/result";
 import type { NewBody } from "../log/bodies";
@@ -89,7 +89,7 @@ export async function submitMessage(
   const { clock, ids, incarnation } = session.deps;
   const at = clock();
   const turn = input.run ? ids.newId("trn") : null;
-  const [first, ...rest] = buildMessage(session, input, { turn, at, open: openBehindQueue(session.state) });
+  const [first, ...rest] = buildMessage(session, input, { turn, at, open: openAtEntry(session.state, input.onBusy === "interrupt") });
   const tools = buildToolsBody(input.tools, ids);
   const { choices, ...prepared } = prepareTurn(session, input, { resolved, base: {}, tools: input.tools });
   const refusal = refuse(session.state) ?? prepared.refusal;

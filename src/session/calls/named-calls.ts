@@ -2,7 +2,7 @@
 import type { NamedInput, NamedMessage, NamedMessages } from "../../app/named-api";
 import type * as api from "../../app/session-api";
 import type { DisplayItem } from "../../contract/item";
-import { isAmong, withRange } from "../../domain/branch";
+import { isAmong, listUnread } from "../../domain/branch";
 import type { ItemMeta } from "../../domain/message";
 import { err, ok } from "../../lib/result";
 import { type ExecutionRow, findExecutionRow, hasWaited, readExecutions } from "../log/execution-rows";
@@ -78,12 +78,11 @@ function findAnswered(sql: Sql, item: ItemMeta | undefined): Runs {
 /** A cut-off reply that a retry took back is in the record, and no model reads it. */
 function findLine(session: Session, after: Parameters<typeof findLineAfter>[1]): Line | null {
   const line = findLineAfter(session, after);
-  return line && { ...line, elsewhere: session.state.branch.taken_back.reduce(withRange, line.elsewhere) };
+  return line && { ...line, elsewhere: listUnread({ ...line, taken_back: session.state.branch.taken_back }) };
 }
 
 function show(session: Session, { items, ran, results, reply }: Found, line: Line | null): NamedMessage {
   const { state, content } = session;
-  const gone = new Set(state.redacted);
   const [first] = items;
   const [message] = content.display(items);
   if (!first || !message) throw new TypeError("a message has items");
@@ -99,6 +98,6 @@ function show(session: Session, { items, ran, results, reply }: Found, line: Lin
       .map(({ id, approval }) => ({ execution_id: id, is_answered: Boolean(approval?.answer) })),
     results: results.flatMap((result): DisplayItem[] => content.display([result])),
     reply: content.display(reply)[0] ?? null,
-    redacted: [...items, ...results, ...reply].map(({ id }) => id).filter((id) => gone.has(id)),
+    redacted: [...items, ...results, ...reply].filter(({ redacted }) => redacted).map(({ id }) => id),
   };
 }

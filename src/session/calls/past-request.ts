@@ -3,7 +3,7 @@
 import type { RequestRef } from "../../app/past-api";
 import type * as api from "../../app/session-api";
 import { toQuirks } from "../../context/model-quirks";
-import { measuredFor, type RatedModel } from "../../context/start-ratio";
+import type { SizedModel } from "../../context/sizing";
 import type { TurnCall } from "../../contract/context";
 import type { TurnId } from "../../domain/ids";
 import { offeredTools, type SessionState } from "../../domain/state";
@@ -20,7 +20,9 @@ export interface PastRequest {
   readonly n: number;
   readonly calls: readonly TurnCall[];
   readonly call: TurnCallEvent;
-  /** The session's state at that time, but with every redaction up to now. */
+  /** The model as it was asked. */
+  readonly model: SizedModel;
+  /** The session's state at that time. Its content is that of now: what was redacted since is not read. */
   readonly state: SessionState;
   readonly content: ContentReader;
   /** True when something in the request has been redacted since. */
@@ -36,24 +38,21 @@ export function findRequest(session: Session, turn: TurnId, number: RequestRef["
   const n = number ?? (sent < 0 ? events.length : sent + 1);
   const call = events[n - 1];
   if (!call) return err({ code: "request_not_found", turn, call: number, calls: events.length });
-  const then = sql.transaction(() => stateAt(sql, call.asked.seq));
-  const { redacted } = session.state;
-  const rated = measuredFor(then, toRatedModel(call));
-  const state = { ...rated, redacted };
+  const state = sql.transaction(() => stateAt(sql, call.asked.seq));
   const content = createContent(sql, () => state);
   return ok({
     turn,
     n,
     calls: events.map(toTurnCall),
     call,
+    model: toSizedModel(call),
     state,
     content,
-    isRedacted: isHiddenSince(then, redacted) || isPurged(then, content),
+    isRedacted: isHiddenSince(state, content) || isPurged(state, content),
   });
 }
 
-/** The model as it was asked. */
-const toRatedModel = ({ model: id, ratio, asked: { model } }: TurnCallEvent): RatedModel => ({
+const toSizedModel = ({ model: id, ratio, asked: { model } }: TurnCallEvent): SizedModel => ({
   id,
   provider: model.provider,
   ...(ratio !== undefined && { ratio }),
@@ -81,7 +80,5 @@ function isPurged(state: SessionState, content: ContentReader): boolean {
   return [...summaries, ...texts].some((id) => content.readText(id) === null);
 }
 
-function isHiddenSince({ view, redacted: before }: SessionState, redacted: SessionState["redacted"]): boolean {
-  const since = new Set(redacted.filter((id) => !before.includes(id)));
-  return since.size > 0 && view.items.some(({ id }) => since.has(id));
-}
+const isHiddenSince = ({ view }: SessionState, content: ContentReader): boolean =>
+  content.readStored(view.items).some(({ isRedacted, meta }) => isRedacted && !meta.redacted);

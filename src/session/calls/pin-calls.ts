@@ -89,10 +89,10 @@ function findNamed(sql: Sql, { message_id, position }: Named): { readonly ok: tr
 }
 
 function copyMessage(
-  { state, content, deps }: Session,
+  { content, deps }: Session,
   named: ItemMeta,
 ): { readonly ok: true; readonly value: NewPin } | { readonly ok: false; readonly error: string } {
-  if (state.redacted.includes(named.id)) return err("the message was redacted");
+  if (named.redacted) return err("the message was redacted");
   const together = readTogether(deps.sql, named);
   if (!together) return err("has a call without a result, and a call is pinned with its result");
   const entries = content.readShown(together.toSorted((one, other) => one.position - other.position));

@@ -8,7 +8,6 @@ import type * as api from "../../app/session-api";
 import { shownEvent } from "../../app/shown-address";
 import { describeFailure } from "../../app/turn/describe-failure";
 import { toSums } from "../../app/usage-sums";
-import { measureNext } from "../../context/budget";
 import { fileOpsIn } from "../../context/file-ops";
 import { SUMMARY_JOIN } from "../../context/placement";
 import type { CompactionView, ShownReceipt } from "../../contract/compaction";
@@ -33,7 +32,7 @@ import { readSessionGeneration } from "./turn-choices";
 import { listOpenCalls } from "./turn-report";
 
 export async function describeSession(session: Session): Promise<api.Outcome<SessionDescription>> {
-  const spec = await resolveQuietly(session);
+  await resolveQuietly(session);
   const { state, content } = session;
   if (state.lifecycle === "erased") return err({ code: "session_erased" });
   const { settings, turn, last_turn } = state;
@@ -62,8 +61,7 @@ export async function describeSession(session: Session): Promise<api.Outcome<Ses
     branches: state.branch.count,
     forked_from: state.fork && { session_id: state.fork.from, at: state.fork.at },
     ...readSummary(session),
-    context_window: spec ? spec.context_window : session.knownModel.findWindow(settings.model),
-    current_context_tokens: measureNext(state, settings.model),
+    ...session.knownModel.countContext(state),
     total_tokens: state.totals.input + state.totals.output,
     usage: toSums(state.totals),
     breaker: describeBreaker(state.compaction),

@@ -1,11 +1,11 @@
-/** Redacts a message: removes its body, the summaries made from it, its words in the index and its frames in the stream. */
+/** Redacts a message with its calls: removes their bodies, the summaries made from them, their words in the index and their frames in the stream. */
 
 import { goBack } from "../../app/branch/go-back";
 import type { BranchApi } from "../../app/branch-api";
 import type * as api from "../../app/session-api";
 import { RECALL_TOOL } from "../../context/recall-tool";
 import type { Redaction } from "../../contract/branch";
-import type { RedactMessage } from "../../domain/commands";
+import type { RedactedItem, RedactMessage } from "../../domain/commands";
 import type { ItemId } from "../../domain/ids";
 import type { ItemMeta } from "../../domain/message";
 import { findQuotations } from "../../domain/summary-sources";
@@ -14,11 +14,13 @@ import { redactedTokens } from "../content";
 import { findNewest } from "../log/branch-items";
 import { findReadingSummaries, isTitleMadeFrom, readQuotations } from "../log/purge-content";
 import { createSessionPast, findItemAnywhere } from "../log/session-past";
+import type { Sql } from "../log/sql";
 import type { Step } from "../log/store";
 import { dropExcerpts } from "../log/turn-rows";
 import { readItemsAt } from "../recall/recall-reader";
 import { noteScrub, type ScrubHost, scrubDeleted } from "../scrub";
 import type { Session } from "../session";
+import { readAround } from "./message-pages";
 
 /** Works on any branch. A second redaction of the same message changes nothing. */
 export async function redactMessage(
@@ -35,8 +37,8 @@ export async function redactMessage(
   let purgedTo = 0;
   const redacted = session.transact((step) => {
     if (takesBack) endWaitingTurn(session, step, item);
-    const made = findMadeFrom(session, { item: message, position });
-    const done = step.execute({ type: "RedactMessage", at: clock(), item: message, position, tokens: redactedTokens(item), ...made });
+    const items = takesBack ? [item] : listWhole(sql, item);
+    const done = step.execute({ type: "RedactMessage", at: clock(), items: items.map(toRedacted), ...findMadeFrom(session, items) });
     if (done.ok && done.value.length > 0) {
       purgedTo = session.buffer.purgeStored(step.state.turn?.id ?? null);
       dropExcerpts(sql);
@@ -54,6 +56,19 @@ export async function redactMessage(
   return ok({ id: message, position });
 }
 
+/** The message that the item begins, with its calls. The item alone where it is a later call, or a result. */
+function listWhole(sql: Sql, item: ItemMeta): readonly ItemMeta[] {
+  const message = readAround(sql, item);
+  return message[0]?.id === item.id ? message : [item];
+}
+
+export const toRedacted = (item: ItemMeta): RedactedItem => ({
+  item: item.id,
+  position: item.position,
+  tokens: redactedTokens(item),
+  isRedacted: item.redacted === true,
+});
+
 /** No redaction reaches the items of an open turn. */
 function endWaitingTurn({ deps }: Session, step: Step, { turn: id }: ItemMeta): void {
   const { turn } = step.state;
@@ -66,27 +81,27 @@ function endWaitingTurn({ deps }: Session, step: Step, { turn: id }: ItemMeta): 
  * where the session has no branch left, the redacted messages keep their place.
  */
 function leaveRedacted({ deps: { sql, clock } }: Session, step: Step): void {
-  const { turn, queue, branch, redacted } = step.state;
+  const { turn, queue, branch } = step.state;
   if (turn || queue.length > 0) return;
-  const gone = new Set(redacted);
   const line = { sql, elsewhere: branch.elsewhere };
   const newest = findNewest(line, () => true);
-  if (!newest || !gone.has(newest.id)) return;
-  const to = findNewest(line, ({ id }) => !gone.has(id))?.position ?? 0;
+  if (!newest?.redacted) return;
+  const to = findNewest(line, ({ redacted }) => !redacted)?.position ?? 0;
   goBack(to, { do: "nothing" }, { writer: step, clock, past: createSessionPast(sql, step.state) });
 }
 
-/** Finds every text that contains the message's content, directly or through other texts: answers of look-ups, summaries and the title. */
+/** Finds every text that contains content of these items, directly or through other texts: answers of look-ups, summaries and the title. */
 function findMadeFrom(
   { deps: { sql }, state }: Session,
-  { item, position }: Pick<RedactMessage, "item" | "position">,
+  items: readonly ItemMeta[],
 ): Pick<RedactMessage, "quotes" | "texts" | "isTitleMadeFrom"> {
-  const answers = readQuotations(sql, RECALL_TOOL.name).filter((answer) => answer.item !== item);
-  const quoting = new Set(findQuotations([position], answers));
+  const positions = items.map(({ position }) => position);
+  const answers = readQuotations(sql, RECALL_TOOL.name).filter(({ position }) => !positions.includes(position));
+  const quoting = new Set(findQuotations(positions, answers));
   const { title } = state.settings;
   return {
-    quotes: readItemsAt(sql, [...quoting]).map((quote) => ({ item: quote.id, position: quote.position, tokens: redactedTokens(quote) })),
-    texts: findReadingSummaries(sql, [position, ...quoting]),
-    isTitleMadeFrom: title !== null && isTitleMadeFrom(sql, title.body, position),
+    quotes: readItemsAt(sql, [...quoting]).map(toRedacted),
+    texts: findReadingSummaries(sql, [...positions, ...quoting]),
+    isTitleMadeFrom: title !== null && isTitleMadeFrom(sql, title.body, Math.min(...positions)),
   };
 }

@@ -3,8 +3,9 @@
 import type { ModelSpec } from "../../app/ports";
 import { isWindowExact, toAssumedLimits } from "../../app/request/build-request";
 import type { Outcome } from "../../app/session-api";
-import { PADDING, toRequestLimit } from "../../context/budget";
+import { toRequestLimit } from "../../context/budget";
 import { toPolicy } from "../../context/policy-choice";
+import { PADDING } from "../../context/sizing";
 import type { TextRef } from "../../domain/message";
 import { err } from "../../lib/result";
 

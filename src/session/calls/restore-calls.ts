@@ -1,17 +1,17 @@
 /**
- * Restores a session from an export. Its rows are staged in pages, and count as nothing until they are whole: then one
- * transaction folds the log, and the session is there. A restoration that no import finishes is forgotten.
+ * Restores a session from an export. Its rows are staged in pages, and count as nothing until they are whole: then the log
+ * is folded in parts, and with the last of them the session is there. A restoration that no import finishes is forgotten.
  */
 
 import type * as api from "../../app/session-api";
 import type { SessionWriter } from "../../app/session-ports";
 import type { TransferApi } from "../../app/transfer-api";
-import { toErrorName } from "../../lib/error-name";
 import { err, ok } from "../../lib/result";
+import { giveWay } from "../../lib/timer";
 import type { Jobs } from "../log/jobs";
 import { isRestoring, migrateSession, noteRestored, RESTORING_KEY, readMeta, writeMeta } from "../log/log-schema";
-import { isStorageFull, type Sql } from "../log/sql";
-import { foldStaged, stageRows } from "../log/transfer-rows";
+import type { Sql } from "../log/sql";
+import { foldStaged, LogFault, stageRows } from "../log/transfer-rows";
 import type { RuntimeDeps } from "../runtime-deps";
 import { armRestored } from "../watch";
 
@@ -74,40 +74,51 @@ export async function finishRestore(
   { tenant, session }: api.Caller,
   { seq }: Parameters<TransferApi["finishRestore"]>[1],
 ): Promise<api.Outcome<null>> {
-  const refused = refuseExisting(host);
-  if (refused) return refused;
-  const folded = fold(host.deps.sql, (state) => {
+  const { sql, clock, schedule } = host.deps;
+  const accept: Accept = (state) => {
     const isWhole = state.lifecycle === "open" && state.seq === seq && !state.settings.throwaway;
     return isWhole && state.tenant === tenant && state.session === session;
-  });
-  if (typeof folded === "string") {
-    await forgetStaged(host);
-    return err({ code: "invalid", field: "log", detail: folded });
+  };
+  for (let last: Folded = null; ; await giveWay(schedule)) {
+    const refused = refuseExisting(host);
+    if (refused) return refused;
+    const folded = fold(sql, last, accept);
+    if (!folded.ok) {
+      await forgetStaged(host);
+      return folded;
+    }
+    if (folded.value.isWhole) break;
+    last = folded.value;
   }
-  noteRestored(host.deps.sql, host.deps.clock());
+  noteRestored(sql, clock());
   host.forget();
-  armRestored(host, host.deps.clock());
+  armRestored(host, clock());
   host.syncAlarm();
   host.wake();
   return ok(null);
 }
 
-/** Undoes a fold whose end is not accepted. */
-class NotAcceptedError extends Error {
-  override readonly name = "NotAcceptedError";
+type Accept = Parameters<typeof foldStaged>[2];
+type Folded = ReturnType<typeof foldStaged>;
+
+/** The rows that follow from the log would take the room that is reserved for the end of what is under way. */
+class NoRoomError extends Error {
+  override readonly name = "NoRoomError";
 }
 
-/** Why the log cannot be folded. Null: it was. The engine's and the fold's own words are not repeated, because they may quote content. */
-function fold(sql: Sql, accept: Parameters<typeof foldStaged>[1]): string | null {
+/** The next part of the fold. */
+function fold(sql: Sql, last: Folded, accept: Accept): api.Outcome<NonNullable<Folded>> {
   try {
-    sql.transaction(() => {
-      if (!foldStaged(sql, accept)) throw new NotAcceptedError();
+    const folded = sql.transaction(() => {
+      const next = foldStaged(sql, last, accept);
+      if (sql.isFull()) throw new NoRoomError();
+      return next;
     });
-    return null;
+    return folded ? ok(folded) : err({ code: "invalid", field: "log", detail: "is not the whole log of an open session of this id" });
   } catch (error) {
-    if (isStorageFull(error)) throw error;
-    if (error instanceof NotAcceptedError) return "is not the whole log of an open session of this id";
-    return `is not one that this version can have written (${toErrorName(error)})`;
+    if (error instanceof NoRoomError) return err({ code: "storage_full" });
+    if (error instanceof LogFault) return err({ code: "invalid", field: String(error.seq), detail: error.detail });
+    throw error;
   }
 }
 

@@ -6,14 +6,19 @@ import type { Frame } from "../../contract/frame";
 import type { TurnReport } from "../../contract/turn";
 import type { StoredEvent } from "../../domain/events";
 import type { TurnId } from "../../domain/ids";
+import type { ItemMeta } from "../../domain/message";
 import { assertNever } from "../../lib/assert-never";
 import { ok } from "../../lib/result";
 import { formatSse } from "../../lib/sse";
+import { ROLES, toShownContent } from "../display";
+import { readBranchItems } from "../log/branch-items";
 import { readEvents } from "../log/event-log";
+import { findItemAnywhere } from "../log/session-past";
+import type { Sql } from "../log/sql";
 import { readTurn, type TurnRow } from "../log/turn-rows";
 import type { Progress } from "../progress";
 import type { Session } from "../session";
-import { type FrameLine, toFrameLine, toGapLine } from "../stream/frames";
+import { type FrameLine, toFrameLine, toGapLine, toJson } from "../stream/frames";
 import { openReader, openSse, type SseSource } from "../stream/stream-reader";
 import { MAX_ANSWER_BYTES, takeWithin } from "./answer-size";
 import { listCompactions } from "./read-calls";
@@ -50,7 +55,30 @@ function openFrameStream(session: StreamedSession, input: StreamInput): Readable
   const isOver = (): boolean => turn === null || !isUnderWay(session, turn);
   const lost = turn !== null && isOver() && session.buffer.locate(after).kind === "pruned";
   const replay = lost ? replayTurn(session, { turn, after }) : [];
-  return openReader(session.buffer, { after, turn, replay, isOver, isHalted: () => session.progress.isHalted }, session.deps.schedule);
+  // Who reads one turn has sent its message.
+  const fill = (line: FrameLine): FrameLine => (turn === null && line.type === "message.accepted" ? withContent(session, line) : line);
+  const isHalted = (): boolean => session.progress.isHalted;
+  return openReader(session.buffer, { after, turn, replay, fill, isOver, isHalted }, session.deps.schedule);
+}
+
+/** Where a frame was sent while its message waited, its turn says the position. A message without a turn is looked for. */
+function findSaid(sql: Sql, { message_id, turn_id, position }: Extract<Frame, { type: "message.accepted" }>): ItemMeta | null {
+  const row = position === null && turn_id !== null ? readTurn(sql, turn_id) : null;
+  const place = position ?? (row && positionAsked(row));
+  const [found] = place === null ? [] : readBranchItems(sql, [], { from: place, to: place, limit: 1, order: "asc" });
+  return found?.id === message_id ? found : findItemAnywhere(sql, message_id);
+}
+
+/** What was said stands in the record alone, so that a redaction reaches it: the frame gets it when it is sent. */
+function withContent({ deps, state, content }: Session, line: FrameLine): FrameLine {
+  const frame = JSON.parse(line.json) as Extract<Frame, { type: "message.accepted" }>;
+  const { message_id } = frame;
+  const waiting = state.queue.find(({ item }) => item.id === message_id);
+  const item = waiting ? { ...waiting.item, position: 0 } : findSaid(deps.sql, frame);
+  const [entry] = item ? content.readStored([item]) : [];
+  if (!item || !entry) return line;
+  const said: Frame = { ...frame, role: ROLES[item.kind], content: toShownContent(entry.parts) };
+  return { ...line, json: toJson(said) };
 }
 
 /**

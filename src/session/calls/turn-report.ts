@@ -98,10 +98,17 @@ export function isUnderWay(session: Session, id: string): boolean {
   return (turn?.id === id && isRunning(turn)) || queue.some((entry) => entry.turn === id);
 }
 
-export async function awaitTurn(session: Session & { readonly progress: Progress }, id: TurnId): Promise<api.Outcome<TurnReport>> {
-  while (isUnderWay(session, id)) {
+interface AwaitedSession extends Session {
+  readonly progress: Progress;
+}
+
+/** Reports the turn when it is no longer under way, or as it is after `within` milliseconds. Absent: however long it takes. */
+export async function awaitTurn(session: AwaitedSession, id: TurnId, within?: number): Promise<api.Outcome<TurnReport>> {
+  const { clock } = session.deps;
+  const end = within === undefined ? null : clock() + within;
+  while (isUnderWay(session, id) && (end === null || clock() < end)) {
     if (session.progress.isHalted) return err({ code: "storage_full" });
-    await session.progress.next();
+    await session.progress.next(end === null ? undefined : end - clock());
   }
   return reportTurn(session, id);
 }

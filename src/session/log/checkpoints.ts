@@ -3,11 +3,12 @@
  * save time: all can be missing, and `stateAt` writes the missing ones that it folds past.
  */
 import type { ViewBefore } from "../../context/revert-reset";
-import { evolve, fold } from "../../domain/evolve";
+import type { StoredEvent } from "../../domain/events";
+import { evolve } from "../../domain/evolve";
 import { initialState, type SessionState, STATE_VERSION } from "../../domain/state";
-import { readEvents } from "./event-log";
+import { eventsAfter } from "./event-log";
 import { packState, unpackState } from "./packed-state";
-import type { Sql } from "./sql";
+import { keepIfRoom, type Sql } from "./sql";
 import { toViewBefore } from "./views-before";
 
 /** The most events between two checkpoints, apart from those that one transaction appends together. */
@@ -40,28 +41,40 @@ function readNewestWhere(sql: Sql, condition: string, param: number): SessionSta
   return row ? unpackState(sql, row.text) : null;
 }
 
-/** The view when `position` was the newest, folded from the log. */
-export function viewWhenNewest(sql: Sql, position: number): ViewBefore {
-  let state = readCheckpointBefore(sql, position) ?? initialState;
-  while (state.next_position <= position) {
-    const page = readEvents(sql, state.seq, CHECKPOINT_EVERY_EVENTS);
-    if (page.length === 0) break;
-    for (const event of page) {
-      if (state.next_position > position) break;
-      state = evolve(state, event);
-    }
+/** Each event after `start`, with the state that it led to. Writes the checkpoints that are missing on the way. */
+export function* statesAfter(sql: Sql, start: SessionState): Iterable<{ readonly event: StoredEvent; readonly state: SessionState }> {
+  let state = start;
+  for (const event of eventsAfter(sql, start.seq)) {
+    const [before, after] = [state, evolve(state, event)];
+    state = after;
+    if (isCheckpointDue(before, after) && !hasCheckpointFrom(sql, after.seq)) keepIfRoom(sql, () => writeCheckpoint(sql, after));
+    yield { event, state: after };
   }
-  return toViewBefore(state);
 }
 
-/** Folds the log up to `seq`. Call it in a transaction: it may write checkpoints. */
-export function stateAt(sql: Sql, seq: number): SessionState {
-  let state = readCheckpoint(sql, seq) ?? initialState;
-  while (state.seq < seq) {
-    const events = readEvents(sql, state.seq, Math.min(CHECKPOINT_EVERY_EVENTS, seq - state.seq));
-    if (events.length === 0) break;
-    state = fold(events, state);
-    if (events.length === CHECKPOINT_EVERY_EVENTS && !sql.isFull()) writeCheckpoint(sql, state);
+/** Whether the checkpoint is there that was due at `seq`: it was written at the end of its transaction. */
+function hasCheckpointFrom(sql: Sql, seq: number): boolean {
+  const query = "SELECT 1 AS one FROM checkpoints WHERE seq >= ? AND seq < ? AND version = ? LIMIT 1";
+  return sql.all(query, seq, seq + CHECKPOINT_EVERY_EVENTS, STATE_VERSION).length > 0;
+}
+
+/** The view when `position` was the newest, folded from the log. */
+export function viewWhenNewest(sql: Sql, position: number): ViewBefore {
+  const start = readCheckpointBefore(sql, position) ?? initialState;
+  return toViewBefore(foldUntil(sql, start, ({ next_position }) => next_position > position));
+}
+
+/** The state when `seq` was the newest event. */
+export const stateAt = (sql: Sql, seq: number): SessionState =>
+  foldUntil(sql, readCheckpoint(sql, seq) ?? initialState, (state) => state.seq >= seq);
+
+/** Folds the log behind `start` until `isThere`, or to its end. */
+function foldUntil(sql: Sql, start: SessionState, isThere: (state: SessionState) => boolean): SessionState {
+  if (isThere(start)) return start;
+  let last = start;
+  for (const { state } of statesAfter(sql, start)) {
+    last = state;
+    if (isThere(state)) break;
   }
-  return state;
+  return last;
 }

@@ -13,6 +13,7 @@ export function createObjectSql(storage: DurableObjectStorage): Sql {
     all: <Row extends SqlRow>(query: string, ...params: SqlValue[]): Row[] => storage.sql.exec<Row>(query, ...params).toArray(),
     script: (statements) => void storage.sql.exec(statements),
     transaction: (work) => storage.transactionSync(work),
+    sync: () => storage.sync(),
     wipe: () => storage.deleteAll(),
     scrub: () => scrub(storage),
     usedBytes: () => storage.sql.databaseSize,

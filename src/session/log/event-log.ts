@@ -11,6 +11,28 @@ export function readEvents(sql: Sql, after: number, limit: number): StoredEvent[
   return sql.all<StoredRow & Record<string, string | number>>(query, after, limit).map(parseStoredEvent);
 }
 
+/** What one statement of a fold reads: a row has up to 2 MB, and an object 128 MB of memory (docs/platform-facts.md). */
+const FOLD_PAGE = { events: 500, units: 1_000_000 } as const;
+
+/** Reads rows until they have that many UTF-16 units, and one row at least. */
+const FOLD_QUERY = `SELECT seq, at, type, version, data FROM events WHERE seq > ?1 AND seq <= (
+    SELECT max(seq) FROM (
+      SELECT seq, sum(units) OVER (ORDER BY seq) - units AS before
+      FROM (SELECT seq, length(data) AS units FROM events WHERE seq > ?1 ORDER BY seq LIMIT ?2) AS page
+    ) AS page WHERE before < ?3
+  ) ORDER BY seq`;
+
+/** The log after `after` in order, with one page of it in memory. */
+export function* eventsAfter(sql: Sql, after: number): Iterable<StoredEvent> {
+  for (let seq = after; ; ) {
+    const rows = sql.all<StoredRow & Record<string, string | number>>(FOLD_QUERY, seq, FOLD_PAGE.events, FOLD_PAGE.units);
+    for (const row of rows) yield parseStoredEvent(row);
+    const last = rows.at(-1);
+    if (!last) return;
+    seq = last.seq;
+  }
+}
+
 /** The events before `before`, newest first, at most `limit`. */
 export function readEventsBackwards(sql: Sql, before: number, limit: number): StoredEvent[] {
   const query = "SELECT seq, at, type, version, data FROM events WHERE seq < ? ORDER BY seq DESC LIMIT ?";
@@ -63,6 +85,13 @@ export function readNewestRedaction(sql: Sql): number | null {
   const query = "SELECT seq FROM events WHERE type = 'MessageRedacted' ORDER BY seq DESC LIMIT 1";
   return sql.all<{ seq: number }>(query)[0]?.seq ?? null;
 }
+
+/** The positions that were redacted by request after a seq. */
+export const readRedactedSince = (sql: Sql, seq: number): readonly number[] => {
+  const query = `SELECT json_extract(data, '$.position') AS position FROM events
+    WHERE type = 'MessageRedacted' AND seq > ? AND json_extract(data, '$.cause') IS NULL ORDER BY seq`;
+  return sql.all<{ position: number }>(query, seq).map(({ position }) => position);
+};
 
 type RunEvent = Extract<StoredEvent, { type: "ScheduleRan" }>;
 

@@ -5,7 +5,6 @@
 import { type CoveredRange, isTrim } from "../../domain/compaction-events";
 import type { StoredEvent } from "../../domain/events";
 import { redactedItem } from "../../domain/evolve-branch";
-import type { ItemId } from "../../domain/ids";
 import type { ItemMeta } from "../../domain/message";
 import type { SessionState } from "../../domain/state";
 import { assertNever } from "../../lib/assert-never";
@@ -40,14 +39,12 @@ export function readItems(
 /** Items at these positions, in order. */
 export const readRanges = (sql: Sql, ranges: readonly CoveredRange[]): ItemMeta[] => readRangeRows(sql, ranges).map(parseItem);
 
-/** Items at these positions as an earlier state had them. An item that is not among `redacted` has the weight that it was recorded with. */
-export const readCurrentRanges = (sql: Sql, ranges: readonly CoveredRange[], redacted: readonly ItemId[]): ItemMeta[] => {
-  const gone = new Set(redacted);
-  return readRangeRows(sql, ranges).map((meta) => {
-    const { recorded, ...item } = JSON.parse(meta) as ItemRow;
-    return recorded && !gone.has(item.id) ? recorded : item;
+/** Items at these positions as the state at `seq` had them. An item that was redacted later is as it was recorded. */
+export const readRangesAt = (sql: Sql, ranges: readonly CoveredRange[], seq: number): ItemMeta[] =>
+  readRangeRows(sql, ranges).map((meta) => {
+    const { recorded, redacted_seq = 0, ...item } = JSON.parse(meta) as ItemRow;
+    return recorded && redacted_seq > seq ? recorded : item;
   });
-};
 
 /**
  * One statement, however scattered the ranges are: a policy may keep single messages all along the conversation. CROSS JOIN
@@ -81,11 +78,11 @@ export function newestItems(sql: Sql, limit: number): ItemMeta[] {
   return readItems(sql, { from: 1, to: ALL_POSITIONS, limit, order: "desc" });
 }
 
-/** An item as it is now. `recorded`: the item before it was redacted. Absent when it was not redacted. */
-type ItemRow = ItemMeta & { readonly recorded?: ItemMeta };
+/** An item as it is now. `recorded`: the item before it was redacted, by the event `redacted_seq`. Absent when it was not redacted. */
+type ItemRow = ItemMeta & { readonly recorded?: ItemMeta; readonly redacted_seq?: number };
 
 export function parseItem(meta: string): ItemMeta {
-  const { recorded: _, ...item } = JSON.parse(meta) as ItemRow;
+  const { recorded: _, redacted_seq: __, ...item } = JSON.parse(meta) as ItemRow;
   return item;
 }
 
@@ -98,16 +95,12 @@ function writeItem(sql: Sql, item: ItemMeta): void {
 }
 
 /** Gives a redacted item the weight of its placeholder, wherever it is read back. Keeps the recorded item for past states. */
-function weighRedacted(sql: Sql, { position, tokens, cause }: Extract<StoredEvent, { type: "MessageRedacted" }>): void {
+function weighRedacted(sql: Sql, { position, tokens, cause, seq }: Extract<StoredEvent, { type: "MessageRedacted" }>): void {
   const row = sql.all<{ meta: string }>("SELECT meta FROM items WHERE position = ?", position)[0];
   if (!row) return;
-  const { recorded: before, ...item } = JSON.parse(row.meta) as ItemRow;
-  const recorded = before ?? item;
-  sql.all(
-    "UPDATE items SET meta = ? WHERE position = ?",
-    JSON.stringify({ ...redactedItem(recorded, { tokens, ...(cause && { cause }) }), recorded } satisfies ItemRow),
-    position,
-  );
+  const { recorded, redacted_seq = seq, ...item } = JSON.parse(row.meta) as ItemRow;
+  const redacted = { ...redactedItem(item, { tokens, ...(cause && { cause }) }), recorded: recorded ?? item, redacted_seq };
+  sql.all("UPDATE items SET meta = ? WHERE position = ?", JSON.stringify(redacted satisfies ItemRow), position);
 }
 
 /** Writes one event's effects to the tables. `before` is the state before the event. */

@@ -4,7 +4,7 @@
  */
 import type { CoveredRange } from "../../domain/compaction-events";
 import type { SessionState } from "../../domain/state";
-import { readCurrentRanges } from "./log-tables";
+import { readRangesAt } from "./log-tables";
 import type { Sql } from "./sql";
 import { toItemRanges } from "./views-before";
 
@@ -21,5 +21,5 @@ export function packState(state: SessionState): string {
 
 export function unpackState(sql: Sql, text: string): SessionState {
   const { state, shown } = JSON.parse(text) as PackedState;
-  return { ...state, view: { ...state.view, items: readCurrentRanges(sql, shown, state.redacted) } };
+  return { ...state, view: { ...state.view, items: readRangesAt(sql, shown, state.seq) } };
 }

@@ -115,8 +115,10 @@ export function isTitleMadeFrom(sql: Sql, title: BodyId, position: number): bool
 
 /** The artifacts of a tool result. */
 function readArtifacts(sql: Sql, position: number): BodyId[] {
-  const query = `SELECT json_extract(kept.value, '$.body') AS body FROM executions, json_each(executions.data, '$.ran.artifacts') AS kept
-    WHERE json_extract(executions.data, '$.result_position') = ?`;
+  const query = `SELECT json_extract(kept.value, '$.body') AS body
+    FROM items CROSS JOIN executions ON executions.id = json_extract(meta, '$.tool.execution')
+      CROSS JOIN json_each(executions.data, '$.ran.artifacts') AS kept
+    WHERE items.position = ? AND json_extract(meta, '$.kind') = 'tool_result'`;
   return sql.all<{ body: string }>(query, position).map(({ body }) => body as BodyId);
 }
 

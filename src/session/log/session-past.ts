@@ -1,21 +1,22 @@
 /** Reads the session's past from the object's tables. */
 import type { SessionPast } from "../../app/session-past";
+import type { ViewBefore } from "../../context/revert-reset";
 import type { ViewThen } from "../../context/rewind";
 import { isAmong } from "../../domain/branch";
 import type { CoveredRange } from "../../domain/compaction-events";
 import type { LastTurn } from "../../domain/events";
-import type { ItemId, OverlayId } from "../../domain/ids";
+import type { CompactionId, ItemId, OverlayId } from "../../domain/ids";
 import type { ItemMeta } from "../../domain/message";
 import type { OpenTurn, SessionState } from "../../domain/state";
 import { toTurnChoices } from "../../domain/turn-choices";
 import { readBodies } from "./bodies";
 import { backwards, findNewest, readBranchItems } from "./branch-items";
 import { readBranch, readLineage } from "./branch-rows";
-import { viewWhenNewest } from "./checkpoints";
+import { stateAt, viewWhenNewest } from "./checkpoints";
 import { ALL_POSITIONS, parseItem, readRanges } from "./log-tables";
 import type { Sql } from "./sql";
 import { readTurn, type TurnRow, toOwnChoices } from "./turn-rows";
-import { earlierViews, readViewBefore } from "./views-before";
+import { earlierViews, findKeptView, toViewBefore } from "./views-before";
 
 export function createSessionPast(sql: Sql, { branch, turn }: Pick<SessionState, "branch" | "turn">): SessionPast {
   const { elsewhere, number, taken_back } = branch;
@@ -48,6 +49,18 @@ export function createSessionPast(sql: Sql, { branch, turn }: Pick<SessionState,
     },
     isPurged: (overlay) => !readBodies(sql, [overlay as OverlayId]).has(overlay as OverlayId),
   };
+}
+
+/**
+ * The view before a compaction: as it was kept, or folded from the log where newer changes of the view took its place.
+ * Null when that compaction never took effect.
+ */
+function readViewBefore(sql: Sql, compaction: CompactionId): ViewBefore | null {
+  const kept = findKeptView(sql, compaction);
+  if (kept) return kept;
+  const query = "SELECT seq FROM events WHERE type = 'EpochChanged' AND json_extract(data, '$.compaction') = ?";
+  const [changed] = sql.all<{ seq: number }>(query, compaction);
+  return changed ? toViewBefore(stateAt(sql, changed.seq - 1)) : null;
 }
 
 /** Items at these positions, in order, without those that are `takenBack`. */

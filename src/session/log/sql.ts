@@ -1,5 +1,6 @@
 /** The object's SQLite as the session uses it, synchronous: workerd's storage in production, `node:sqlite` in plain Node. */
 import type { SqlRow, SqlValue } from "../../lib/sql-row";
+import { isStorageFull } from "../../lib/sync-sql";
 
 export interface Sql {
   /** Runs one statement with bound parameters and returns its rows. */
@@ -8,6 +9,8 @@ export interface Sql {
   script(statements: string): void;
   /** Runs `work` completely or not at all. `work` must not await. */
   transaction<T>(work: () => T): T;
+  /** Waits until all writes so far are durable. */
+  sync(): Promise<void>;
   /** Empties the whole database, file contents included. */
   wipe(): Promise<void>;
   /** Removes what deleted rows left in the files (`lib/scrub`). */
@@ -18,6 +21,13 @@ export interface Sql {
   isFull(): boolean;
 }
 
-/** True when the engine found no room for a write (SQLITE_FULL). Only the text of its error tells. */
-export const isStorageFull = (error: unknown): boolean =>
-  error instanceof Error && /database or disk is full|SQLITE_FULL/.test(error.message);
+/** Writes what can be derived again, if there is room for it. Null: the disk is full. */
+export function keepIfRoom<T>(sql: Sql, write: () => T): T | null {
+  if (sql.isFull()) return null;
+  try {
+    return sql.transaction(write);
+  } catch (error) {
+    if (isStorageFull(error)) return null;
+    throw error;
+  }
+}

@@ -14,7 +14,7 @@ import { isCheckpointDue, writeCheckpoint } from "./checkpoints";
 import { appendEvents } from "./event-log";
 import { hasSchema, migrateSession } from "./log-schema";
 import { applyToTables } from "./log-tables";
-import { isSnapshotDue, loadState, NO_SNAPSHOT, writeSnapshot } from "./snapshots";
+import { isSnapshotDue, loadPart, loadState, NO_SNAPSHOT, writeSnapshot } from "./snapshots";
 import type { Sql } from "./sql";
 
 interface StoreHooks {
@@ -52,11 +52,31 @@ export class SessionStore {
   }
 
   get state(): SessionState {
-    if (!this.#state) {
-      if (hasSchema(this.sql)) migrateSession(this.sql); // a build with fewer steps may have written it
-      ({ state: this.#state, snapshot: this.#snapshot } = loadState(this.sql));
+    return this.#state ?? this.#take(loadState(this.#migratedSql()));
+  }
+
+  /**
+   * Loads the state in parts, each of which is durable before the next begins: a wake that takes longer than the platform allows is
+   * continued by the next one.
+   */
+  async load(): Promise<void> {
+    while (!this.#state) {
+      const loaded = loadPart(this.#migratedSql());
+      if (loaded) this.#take(loaded);
+      else await this.sql.sync();
     }
-    return this.#state;
+  }
+
+  /** A build with fewer steps may have written the tables. */
+  #migratedSql(): Sql {
+    if (hasSchema(this.sql)) migrateSession(this.sql);
+    return this.sql;
+  }
+
+  #take({ state, snapshot }: ReturnType<typeof loadState>): SessionState {
+    this.#state = state;
+    this.#snapshot = snapshot;
+    return state;
   }
 
   /** Runs `work` in one transaction. An exception in `work` undoes everything that it did. `note`: called in it, if events were appended. */
@@ -104,6 +124,8 @@ const BEGINS: ReadonlySet<Command["type"]> = new Set([
   "ChangeSettings",
   "SetPins",
   "SubmitMessage",
+  "ImportMessages",
+  "SetSchedule",
   "RetryTurn",
   "AnswerResults",
   "RecordToolResults",

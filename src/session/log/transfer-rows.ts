@@ -2,11 +2,14 @@
 import type { BodyRow, ExportPlace } from "../../app/transfer-api";
 import { parseStoredEvent, type StoredRow } from "../../domain/event-versions";
 import { evolve } from "../../domain/evolve";
-import { initialState, type SessionState } from "../../domain/state";
+import { findLogFault } from "../../domain/log-check";
+import type { SessionState } from "../../domain/state";
+import { toErrorName } from "../../lib/error-name";
+import { isStorageFull } from "../../lib/sync-sql";
 import { isCheckpointDue, writeCheckpoint } from "./checkpoints";
-import { isRestoring, RESTORING_KEY } from "./log-schema";
-import { applyToTables } from "./log-tables";
-import { writeSnapshot } from "./snapshots";
+import { isRestoring, RESTORING_KEY, readMeta } from "./log-schema";
+import { applyToTables, readItems } from "./log-tables";
+import { readSnapshot, readSnapshotSeq, writeSnapshot } from "./snapshots";
 import type { Sql } from "./sql";
 
 /** UTF-16 units of a page, apart from its last row. */
@@ -81,24 +84,70 @@ export function stageRows(
   for (const { id, part, text } of bodies) sql.all("INSERT INTO bodies (id, part, text) VALUES (?, ?, ?)", id, part, text);
 }
 
+/** A part of the fold ends where it has folded so many events and items. */
+const FOLDED_AT_ONCE = 1_000;
+
+/** A fold of the staged log, as far as it came. */
+interface Fold {
+  readonly state: SessionState;
+  /** When its last rows came. */
+  readonly staged: string | null;
+  /** All of the log is folded, and the restoration has ended. */
+  readonly isWhole: boolean;
+}
+
+/** The staged log stops being one at this event. `detail` names no content. */
+export class LogFault extends Error {
+  override readonly name = "LogFault";
+  readonly seq: number;
+  readonly detail: string;
+
+  constructor(seq: number, detail: string) {
+    super(`event ${seq}: ${detail}`);
+    this.seq = seq;
+    this.detail = detail;
+  }
+}
+
+/** The engine's and the fold's own words are not repeated, because they may quote content. */
+function applyStaged(sql: Sql, row: StoredRow, before: SessionState): SessionState {
+  try {
+    const event = parseStoredEvent(row);
+    const fault = findLogFault(before, event, { findItem: (position) => readItems(sql, at(position))[0]?.id ?? null });
+    if (fault !== null) throw new LogFault(row.seq, fault);
+    const state = evolve(before, event);
+    applyToTables(sql, event, before);
+    if (isCheckpointDue(before, state)) writeCheckpoint(sql, state);
+    return state;
+  } catch (error) {
+    if (isStorageFull(error) || error instanceof LogFault) throw error;
+    throw new LogFault(row.seq, `is not one that this version can have written (${toErrorName(error)})`);
+  }
+}
+
+const at = (position: number) => ({ from: position, to: position, limit: 1, order: "asc" }) as const;
+
 /**
- * Folds the staged log as each event was folded when it was new, and ends the restoration. Call it in a transaction: the
- * session is there as a whole or not at all. Throws where the log is not one that commands could have made.
+ * Folds a part of the staged log, as each event was folded when it was new, and keeps how far it came. It goes on from `last`, or from what
+ * another call or life has kept. The session counts as nothing until the last part. Null: the end is not accepted. Call it in a transaction.
+ * Throws where the log is not one that commands could have made.
  */
-export function foldStaged(sql: Sql, accept: (state: SessionState) => boolean): SessionState | null {
+export function foldStaged(sql: Sql, last: Fold | null, accept: (state: SessionState) => boolean): Fold | null {
   if (!isRestoring(sql)) return null;
-  let state: SessionState = initialState;
-  for (let rows = readRows(sql, 0); rows.length > 0; rows = readRows(sql, state.seq)) {
+  const staged = readMeta(sql, RESTORING_KEY);
+  const isKept = last !== null && last.staged === staged && last.state.seq === readSnapshotSeq(sql);
+  let { state } = isKept ? last : readSnapshot(sql);
+  const most = state.seq + state.next_position + FOLDED_AT_ONCE;
+  for (let rows = readRows(sql, state.seq); rows.length > 0; rows = readRows(sql, state.seq)) {
     for (const row of rows) {
-      const event = parseStoredEvent(row);
-      const before = state;
-      state = evolve(before, event);
-      applyToTables(sql, event, before);
-      if (isCheckpointDue(before, state)) writeCheckpoint(sql, state);
+      state = applyStaged(sql, row, state);
+      if (state.seq + state.next_position < most) continue;
+      writeSnapshot(sql, state);
+      return { state, staged, isWhole: false };
     }
   }
   if (!accept(state)) return null;
   writeSnapshot(sql, state);
   sql.all("DELETE FROM meta WHERE key = ?", RESTORING_KEY);
-  return state;
+  return { state, staged, isWhole: true };
 }

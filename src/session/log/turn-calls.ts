@@ -1,12 +1,11 @@
 /** The model calls of one turn, and the state with which it started. */
 import { parseStoredEvent, type StoredRow } from "../../domain/event-versions";
 import type { StoredEvent } from "../../domain/events";
-import { evolve } from "../../domain/evolve";
 import type { TurnId } from "../../domain/ids";
 import type { AskedFor } from "../../domain/model-call";
 import { initialState, type SessionState } from "../../domain/state";
-import { CHECKPOINT_EVERY_EVENTS, readCheckpointBefore } from "./checkpoints";
-import { type ModelCallEvent, readEvents } from "./event-log";
+import { readCheckpointBefore, statesAfter } from "./checkpoints";
+import type { ModelCallEvent } from "./event-log";
 import type { Sql } from "./sql";
 import type { TurnRow } from "./turn-rows";
 
@@ -31,13 +30,8 @@ export function readTurnCalls(sql: Sql, turn: TurnId): TurnCallEvent[] {
 export function stateAtStart(sql: Sql, { id, from }: Pick<TurnRow, "id" | "from">): SessionState | null {
   if (from === 0) return null;
   // Whatever the turn answers was recorded before its first position.
-  let state = readCheckpointBefore(sql, from - 1) ?? initialState;
-  for (;;) {
-    const events = readEvents(sql, state.seq, CHECKPOINT_EVERY_EVENTS);
-    if (events.length === 0) return null;
-    for (const event of events) {
-      state = evolve(state, event);
-      if (event.type === "TurnStarted" && event.turn === id) return state;
-    }
+  for (const { event, state } of statesAfter(sql, readCheckpointBefore(sql, from - 1) ?? initialState)) {
+    if (event.type === "TurnStarted" && event.turn === id) return state;
   }
+  return null;
 }

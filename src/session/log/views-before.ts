@@ -6,11 +6,9 @@ import type { ViewBefore } from "../../context/revert-reset";
 import { toRanges } from "../../domain/branch";
 import type { CoveredRange } from "../../domain/compaction-events";
 import type { StoredEvent } from "../../domain/events";
-import { fold } from "../../domain/evolve";
 import type { CompactionId } from "../../domain/ids";
 import type { ItemMeta } from "../../domain/message";
 import { MAX_REVERTS, type SessionState } from "../../domain/state";
-import { readEvents } from "./event-log";
 import type { Sql } from "./sql";
 
 /** `branch` is the branch of the view. */
@@ -47,16 +45,10 @@ export const toViewBefore = ({ view, next_position }: SessionState): ViewBefore 
   to: next_position - 1,
 });
 
-/**
- * The view before a compaction: as it was kept, or folded from the log where newer changes of the view took its place.
- * Null when that compaction never took effect.
- */
-export function readViewBefore(sql: Sql, compaction: CompactionId): ViewBefore | null {
+/** The view before a compaction, as it was kept. Null: it was not kept. */
+export function findKeptView(sql: Sql, compaction: CompactionId): ViewBefore | null {
   const row = sql.all<{ data: string }>("SELECT data FROM views_before WHERE compaction = ?", compaction)[0];
-  if (row) return JSON.parse(row.data) as ViewBefore;
-  const query = "SELECT seq FROM events WHERE type = 'EpochChanged' AND json_extract(data, '$.compaction') = ?";
-  const changed = sql.all<{ seq: number }>(query, compaction)[0];
-  return changed ? toViewBefore(fold(readEvents(sql, 0, changed.seq - 1))) : null;
+  return row ? (JSON.parse(row.data) as KeptView) : null;
 }
 
 export const toItemRanges = (items: readonly ItemMeta[]): readonly CoveredRange[] => toRanges(items.map(({ position }) => position));

@@ -3,10 +3,10 @@
  * its token budget.
  */
 
-import { toEstimate } from "../../context/budget";
 import type { Ranked } from "../../context/recall/rank";
 import { fitted, NEIGHBOUR_UNITS, snippetUnits, timeBetween, toLabel, WITH_NEIGHBOURS } from "../../context/recall/render";
 import { toSnippet } from "../../context/recall/snippet";
+import { toEstimate } from "../../context/sizing";
 import { estimateTokens } from "../../context/tokens";
 import type { RecallHit, RecallNeighbour, RecallReport } from "../../contract/recall";
 import { type ItemMeta, toTimeSaid } from "../../domain/message";

@@ -1,10 +1,10 @@
 /** Fetches by name: one whole execution, a range of positions, or the newest messages out of view, in pages that fit a small window. */
 
-import { toEstimate } from "../../context/budget";
 import { toRecallText } from "../../context/recall/passages";
 import { fitted, toLabel } from "../../context/recall/render";
 import type { PositionRange } from "../../context/recall/request";
 import { toSnippet } from "../../context/recall/snippet";
+import { toEstimate } from "../../context/sizing";
 import { estimateTokens } from "../../context/tokens";
 import { takeHead } from "../../context/tool-results";
 import type { RecallHit, RecallNext, RecallReport } from "../../contract/recall";
@@ -127,9 +127,8 @@ export function fetchRange({ from, to }: PositionRange, input: FetchInput, ports
 }
 
 interface ListInput extends FetchInput {
-  readonly redacted: ReadonlySet<string>;
-  /** Positions of other branches. */
-  readonly elsewhere: readonly PositionRange[];
+  /** Positions that no model reads on the branch. */
+  readonly unread: readonly PositionRange[];
 }
 
 /** Lists the newest messages that the view does not show, newest first. `last` is the position where the list begins. */
@@ -138,8 +137,8 @@ export function listNewest(last: number, input: ListInput, ports: FetchPorts): R
   const lines = ["The newest messages of this session that are not shown any more, newest first (#position who: words):"];
   let left = input.tokens - estimateTokens(lines[0] ?? "");
   for (let to = last; to > 0 && left > 0; ) {
-    const page = readBranchItems(ports.sql, input.elsewhere, { from: 1, to, limit: PAGE, order: "desc" });
-    const items = page.filter((item) => !input.isShown(item.position) && isFindable(item, input.redacted));
+    const page = readBranchItems(ports.sql, input.unread, { from: 1, to, limit: PAGE, order: "desc" });
+    const items = page.filter((item) => !input.isShown(item.position) && isFindable(item));
     for (const [index, shown] of ports.content.readShown(items).entries()) {
       const item = items[index];
       if (!item || left <= 0) break;

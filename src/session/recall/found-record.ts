@@ -16,7 +16,6 @@ export interface SearchInput {
   readonly ranges: readonly PositionRange[];
   readonly isWanted: (position: number) => boolean;
   readonly isShown: (position: number) => boolean;
-  readonly redacted: ReadonlySet<string>;
 }
 
 export interface ReadItem {

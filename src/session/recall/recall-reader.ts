@@ -1,6 +1,6 @@
 /** Reads the record for a look-up: items by position, which of them the view shows, and the size of an answer. */
 import type { RecallScope } from "../../context/recall/request";
-import { isAmong } from "../../domain/branch";
+import { isAmong, listUnread } from "../../domain/branch";
 import type { ExecutionId } from "../../domain/ids";
 import type { ItemMeta } from "../../domain/message";
 import type { SessionState } from "../../domain/state";
@@ -28,9 +28,9 @@ export function shownIn({ view }: Pick<SessionState, "view">): (position: number
 
 /** The last position on this branch that is out of the view, or shown reduced. 0 when there is none. */
 export function lastHidden(state: SessionState): number {
-  const isShown = shownIn(state);
+  const [isShown, unread] = [shownIn(state), listUnread(state.branch)];
   let position = state.next_position - 1;
-  while (position > 0 && (isShown(position) || isAmong(state.branch.elsewhere, position))) position -= 1;
+  while (position > 0 && (isShown(position) || isAmong(unread, position))) position -= 1;
   return position;
 }
 
@@ -53,4 +53,4 @@ export function readExecution(sql: Sql, execution: ExecutionId): ItemMeta[] {
 }
 
 /** True when a search may return the item: it is not redacted, and not part of a look-up. */
-export const isFindable = (item: ItemMeta, redacted: ReadonlySet<string>): boolean => !isLookUp(item) && !redacted.has(item.id);
+export const isFindable = (item: ItemMeta): boolean => !isLookUp(item) && !item.redacted;

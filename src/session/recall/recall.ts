@@ -2,16 +2,18 @@
  * Looks up the session's record: for its model (`memory_query`), which gets what is out of its view, and for people,
  * who get all of it. No other session's record can be read: this database has none.
  */
+
 import type { ToolOutcome } from "../../app/ports";
 import type { Schedule } from "../../app/session-ports";
-import { toEstimate } from "../../context/budget";
 import { NOTHING_FOUND } from "../../context/recall/render";
 import { parseRecall, type RecallArguments, type RecallFault, type RecallRequest } from "../../context/recall/request";
+import { toEstimate } from "../../context/sizing";
 import { estimateTokens } from "../../context/tokens";
 import type { RecallReport } from "../../contract/recall";
-import { isAmong, rangesWithin } from "../../domain/branch";
+import { isAmong, listUnread, rangesWithin } from "../../domain/branch";
 import type { SessionState } from "../../domain/state";
 import { ok, type Result } from "../../lib/result";
+import { giveWay } from "../../lib/timer";
 import type { ContentReader } from "../content";
 import type { Sql } from "../log/sql";
 import type { Session } from "../session";
@@ -78,8 +80,7 @@ function fetch(request: Exclude<RecallRequest, { kind: "words" }>, ports: Recall
   const input = { tokens: answerTokens(MOST_TOKENS.fetch, ports.window), offset, isShown: shownIn(state) };
   if (request.kind === "execution") return fetchExecution(request.execution, input, ports);
   if (request.kind === "range") return fetchRange(request.range, input, ports);
-  const { elsewhere } = state.branch;
-  return listNewest(lastHidden(state), { ...input, elsewhere, redacted: new Set(state.redacted) }, ports);
+  return listNewest(lastHidden(state), { ...input, unread: listUnread(state.branch) }, ports);
 }
 
 async function search(request: WordsRequest, { hiddenOnly, limit }: LookUpOptions, ports: RecallPorts): Promise<RecallReport> {
@@ -104,7 +105,7 @@ function isOfThisTurn({ turn, view }: SessionState): (position: number) => boole
 /** Indexes page by page, and lets other work run in between. */
 async function indexUpTo(last: (state: SessionState) => number, { sql, content, state, schedule }: RecallPorts): Promise<void> {
   while (state().lifecycle === "open" && indexPage(sql, last(state()), content)) {
-    await new Promise<void>((resolve) => void schedule(0, resolve));
+    await giveWay(schedule);
   }
 }
 
@@ -115,16 +116,15 @@ interface Leaving {
 
 function buildSearchInput({ query, range }: WordsRequest, { limit, isLeftOut }: Leaving, ports: RecallPorts): SearchInput {
   const state = ports.state();
-  const { elsewhere } = state.branch;
+  const unread = listUnread(state.branch);
   const last = state.next_position - 1;
-  const ranges = rangesWithin(elsewhere, { from: range?.from ?? 1, to: Math.min(range?.to ?? last, last) });
+  const ranges = rangesWithin(unread, { from: range?.from ?? 1, to: Math.min(range?.to ?? last, last) });
   return {
     query,
     tokens: answerTokens(MOST_TOKENS.words, ports.window),
     limit,
     ranges,
-    isWanted: (position) => !isAmong(elsewhere, position) && !isLeftOut(position),
+    isWanted: (position) => !isAmong(unread, position) && !isLeftOut(position),
     isShown: shownIn(state),
-    redacted: new Set(state.redacted),
   };
 }

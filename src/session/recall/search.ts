@@ -29,7 +29,7 @@ interface SearchPorts {
 export function searchWords(input: SearchInput, ports: SearchPorts): RecallReport | null {
   const query = toQuery(input.query);
   const ranked = rankPositions(findCandidates(ports.sql, query, input.ranges), input.isWanted);
-  const record = new FoundRecord(query, (positions) => readFindable(positions, input.redacted, ports));
+  const record = new FoundRecord(query, (positions) => readFindable(positions, ports));
   const first = lookCloser(ranked.slice(0, LOOKED_AT), record);
   const answer = new AnswerLines(input, record, first);
   for (const hit of first) answer.add(hit);
@@ -41,8 +41,8 @@ export function searchWords(input: SearchInput, ports: SearchPorts): RecallRepor
   return answer.toReport();
 }
 
-function readFindable(positions: readonly number[], redacted: ReadonlySet<string>, { sql, content }: SearchPorts): ReadItem[] {
-  const items = readItemsAt(sql, positions).filter((item) => isFindable(item, redacted));
+function readFindable(positions: readonly number[], { sql, content }: SearchPorts): ReadItem[] {
+  const items = readItemsAt(sql, positions).filter(isFindable);
   const shown = content.readShown(items);
   return items.map((meta, index) => ({ meta, text: toRecallText(shown[index]?.parts ?? []) }));
 }

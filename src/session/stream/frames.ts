@@ -44,7 +44,7 @@ const weigh = (text: string): number => (text.length * 3 <= MAX_PACK_BYTES ? tex
  * Serialises a frame. One that is too large for a row is sent without its content, which the list of messages and the
  * turn's report have.
  */
-function toJson(frame: Frame): string {
+export function toJson(frame: Frame): string {
   const json = JSON.stringify(frame);
   if (weigh(json) <= MAX_PACK_BYTES) return json;
   if (frame.type === "item.completed") {
@@ -52,6 +52,7 @@ function toJson(frame: Frame): string {
     return JSON.stringify({ ...frame, item: { ...item, content: [] }, content_omitted: true });
   }
   if (frame.type === "turn.awaiting_tools") return JSON.stringify({ ...frame, tool_calls: [], content_omitted: true });
+  if (frame.type === "message.accepted") return JSON.stringify({ ...frame, content: [], content_omitted: true });
   return json; // all other frames carry ids and numbers only, and deltas are split
 }
 

@@ -52,7 +52,7 @@ export class StreamBuffer {
   #flushTimer: (() => void) | null = null;
   #deltasShown = 0;
   #shownAt = Number.NEGATIVE_INFINITY;
-  #waiting: (() => void)[] = [];
+  readonly #waiting = new Set<() => void>();
   /** Packs stored since the last pruning. The number from an earlier life is unknown. */
   #unpruned = Number.POSITIVE_INFINITY;
 
@@ -100,7 +100,7 @@ export class StreamBuffer {
     }
     if (this.#deltasShown === 0 || this.#units + this.#delta.text.length >= FLUSH_AT_UNITS) return this.#showAndStore();
     this.#flushTimer ??= this.schedule(FLUSH_EVERY_MS, () => this.#showAndStore());
-    if (this.#waiting.length > 0) this.#showSoon();
+    if (this.waiting > 0) this.#showSoon();
   }
 
   #showAndStore(): void {
@@ -246,18 +246,23 @@ export class StreamBuffer {
     return oldest === null ? this.#start : oldest - 1;
   }
 
-  /** Resolves at the next frame that may be shown. */
-  next(): Promise<void> {
-    const shown = new Promise<void>((resolve) => this.#waiting.push(resolve));
+  /** The number of readers that wait for a frame. */
+  get waiting(): number {
+    return this.#waiting.size;
+  }
+
+  /** Calls `wake` once, at the next frame that may be shown. The returned function ends the wait. */
+  onNext(wake: () => void): () => void {
+    this.#waiting.add(wake);
     if (this.#delta) this.#showSoon();
-    return shown;
+    return () => void this.#waiting.delete(wake);
   }
 
   /** Wakes readers after a change that makes no frame. */
   nudge(): void {
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    for (const resolve of waiting) resolve();
+    const waiting = [...this.#waiting];
+    this.#waiting.clear();
+    for (const wake of waiting) wake();
   }
 
   /** Deletes the stored frames from before the running turn, in the transaction of a redaction. Returns the last deleted offset. */

@@ -7,6 +7,8 @@ import type { StreamBuffer } from "./stream-buffer";
 /** After this much silence, or at most twice as much, a comment is sent so that proxies keep the stream open. */
 const HEARTBEAT_MS = 15_000;
 const FRAMES_PER_READ = 256;
+/** UTF-16 units after which a step of reading ends. One frame may be larger. */
+const UNITS_PER_READ = 1_000_000;
 
 interface ReaderInput {
   readonly after: number;
@@ -14,6 +16,8 @@ interface ReaderInput {
   readonly turn: string | null;
   /** Frames that replace pruned ones; they are sent before the live ones. */
   readonly replay: readonly FrameLine[];
+  /** The frame as it is sent: with what the record says now and no stored frame has. */
+  readonly fill: (line: FrameLine) => FrameLine;
   /** Tells whether the turn is over, so that no more frames come. */
   readonly isOver: () => boolean;
   /** Tells whether work under way is halted, because there is no room to record it. */
@@ -36,6 +40,19 @@ export function openSse(source: SseSource, buffer: StreamBuffer, schedule: Sched
   const utf8 = new TextEncoder();
   const silence = new Silence(schedule);
   let opened = false;
+  let left = false;
+  let endWait = (): void => {};
+  /** Resolves with a heartbeat, or with null at a change or when the reader leaves. Nothing of the wait is left then. */
+  const wait = (): Promise<string | null> =>
+    new Promise((resolve) => {
+      const forget = buffer.onNext(() => resolve(null));
+      const end = (beat: string | null): void => {
+        forget();
+        resolve(beat);
+      };
+      endWait = () => end(null);
+      silence.onBroken(end);
+    });
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
       let text = source.take();
@@ -43,10 +60,8 @@ export function openSse(source: SseSource, buffer: StreamBuffer, schedule: Sched
       // connected.
       if (text === "" && !source.ended && !opened) text = formatComment("open");
       opened = true;
-      while (text === "" && !source.ended) {
-        const beat = await Promise.race([buffer.next(), silence.broken()]);
-        text = beat ?? source.take();
-      }
+      while (text === "" && !source.ended) text = (await wait()) ?? source.take();
+      if (left) return;
       silence.spoken();
       if (text) controller.enqueue(utf8.encode(text));
       if (!source.ended) return;
@@ -54,8 +69,10 @@ export function openSse(source: SseSource, buffer: StreamBuffer, schedule: Sched
       controller.close();
     },
     cancel() {
+      left = true;
       source.ended = true;
       silence.end();
+      endWait();
     },
   });
 }
@@ -65,21 +82,19 @@ class Silence {
   readonly #schedule: Schedule;
   #cancel: (() => void) | null = null;
   #spoke = false;
-  #onBeat: (beat: string) => void = () => undefined;
+  #tell: (beat: string) => void = () => undefined;
 
   constructor(schedule: Schedule) {
     this.#schedule = schedule;
   }
 
-  /** Resolves with a heartbeat after enough silence. */
-  broken(): Promise<string> {
+  /** Calls `tell` with a heartbeat after enough silence, in place of the function given before. */
+  onBroken(tell: (beat: string) => void): void {
+    this.#tell = tell;
     if (!this.#cancel) {
       this.#spoke = false;
       this.#cancel = this.#schedule(HEARTBEAT_MS, () => this.#ring());
     }
-    return new Promise((resolve) => {
-      this.#onBeat = resolve;
-    });
   }
 
   spoken(): void {
@@ -93,7 +108,7 @@ class Silence {
 
   #ring(): void {
     this.#cancel = this.#spoke ? this.#schedule(HEARTBEAT_MS, () => this.#ring()) : null;
-    if (!this.#spoke) this.#onBeat(formatComment("heartbeat"));
+    if (!this.#spoke) this.#tell(formatComment("heartbeat"));
     this.#spoke = false;
   }
 }
@@ -171,9 +186,9 @@ class Cursor implements SseSource {
     for (const line of lines) {
       this.#at = line.offset;
       if (this.input.turn !== null && line.turn !== this.input.turn && !concernsAll.has(line.type)) continue;
-      text += formatSse(line);
+      text += formatSse(this.input.fill(line));
       this.ended = line.type === "session.erased" || (this.input.turn !== null && endsTurn(line.type));
-      if (this.ended) break;
+      if (this.ended || text.length > UNITS_PER_READ) break;
     }
     return text;
   }

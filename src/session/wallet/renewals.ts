@@ -11,15 +11,13 @@ import * as rows from "./wallet-rows";
 
 /** What is granted and not used is returned this long after the last call. */
 export const RETURN_AFTER_MS = 60_000;
-/** A tenant's object that does not answer must not stop the session. */
-const RENEW_MS = 10_000;
 /** A report is made anew where a later one was known: an object that was restored may not know its own. */
 const MOST_REPORTS = 2;
 
 export interface RenewingHost {
   readonly exists: boolean;
   readonly jobs: Jobs;
-  readonly deps: Pick<RuntimeDeps, "sql" | "clock" | "schedule" | "budgets">;
+  readonly deps: Pick<RuntimeDeps, "sql" | "clock" | "budgets">;
   syncAlarm(): void;
 }
 
@@ -50,14 +48,6 @@ export class Renewals {
     this.host = host;
   }
 
-  within<T>(work: Promise<T>): Promise<T> {
-    return new Promise<T>((resolve, reject) => {
-      const late = () => reject(new DOMException("the tenant's object did not answer", "TimeoutError"));
-      const cancel = this.host.deps.schedule(RENEW_MS, late);
-      work.then(resolve, reject).finally(cancel);
-    });
-  }
-
   /** Asks for what a call needs. An answer that comes too late counts for nothing: the next report mends what it granted. */
   async ask(owner: Owner, { known, refs, need }: Asking): Promise<RenewAnswer> {
     const { sql, clock } = this.host.deps;
@@ -73,7 +63,7 @@ export class Renewals {
       revision: known.revision,
       rows: begun.rows.map((row) => ({ ...withoutKey(row), need: wanted.has(row.counter) ? toReserve(need, row.ref.unit) : 0 })),
     };
-    const answer = await this.within(owner.source.renew(input));
+    const answer = await owner.source.renew(input);
     this.#take(owner, { ...begun, revision: known.revision }, answer);
     return answer;
   }
@@ -103,7 +93,7 @@ export class Renewals {
       const begun = sql.transaction(() => rows.beginReport(sql, [], clock()));
       const revision = rows.readWallet(sql)?.revision ?? -1;
       const input = { session: owner.session, seq: begun.seq, revision, rows: begun.rows.map((row) => ({ ...withoutKey(row), need: 0 })) };
-      const answer = await this.within(owner.source.renew(input));
+      const answer = await owner.source.renew(input);
       this.#take(owner, { ...begun, revision }, answer);
       if (answer.kind !== "stale") return;
     }
@@ -121,7 +111,7 @@ export class Renewals {
     let { seq } = last;
     const reported = last.rows.map((row) => ({ ...withoutKey(row), need: 0 }));
     for (let tries = 0; tries < MOST_REPORTS; tries++) {
-      const answer = await this.within(budgets(tenant).renew({ session, seq, revision: -1, rows: reported }));
+      const answer = await budgets(tenant).renew({ session, seq, revision: -1, rows: reported });
       if (answer.kind !== "stale") return;
       seq = answer.seq + 1;
     }

@@ -13,8 +13,8 @@ import type { SessionState } from "../../domain/state";
 import { backOff } from "../../lib/back-off";
 import { toErrorName } from "../../lib/error-name";
 import { err, ok, type Result } from "../../lib/result";
+import { isStorageFull } from "../../lib/sync-sql";
 import type { ContentReader } from "../content";
-import { isStorageFull } from "../log/sql";
 import type { RuntimeDeps } from "../runtime-deps";
 import { armReturn, type Owner, RETURN_AFTER_MS, Renewals, type RenewingHost } from "./renewals";
 import * as rows from "./wallet-rows";
@@ -27,7 +27,7 @@ const FIRST_RETRY_MS = 30_000;
 const LONGEST_RETRY_MS = 60 * 60 * 1_000;
 
 interface WalletHost extends RenewingHost {
-  readonly committed: SessionState;
+  readonly state: SessionState;
   readonly content: Pick<ContentReader, "readRefText">;
   readonly deps: RenewingHost["deps"] & Pick<RuntimeDeps, "incarnation" | "log" | "background">;
 }
@@ -52,12 +52,12 @@ export class Wallet implements CallBudgets {
 
   /** Null before the session is opened, and after its end: no model is called then. */
   #findOwner(): Owner | null {
-    const { tenant, session, lifecycle } = this.host.committed;
+    const { tenant, session, lifecycle } = this.host.state;
     return tenant && session && lifecycle === "open" ? { tenant, session, source: this.host.deps.budgets(tenant) } : null;
   }
 
   #digestOwner(tenant: TenantId): string | null {
-    const ref = this.host.committed.settings.end_user ?? null;
+    const ref = this.host.state.settings.end_user ?? null;
     if (!ref) return null;
     if (this.#named?.body === ref.body) return this.#named.digest;
     const name = this.host.content.readRefText(ref);
@@ -80,7 +80,7 @@ export class Wallet implements CallBudgets {
   async learn(): Promise<void> {
     const owner = this.#findOwner();
     if (!owner || owner.source.peek()) return;
-    await this.#renewals.within(owner.source.lookUp()).catch(() => null);
+    await owner.source.lookUp().catch(() => null);
   }
 
   hold(need: CallNeed): ReturnType<CallBudgets["hold"]> {
@@ -125,7 +125,7 @@ export class Wallet implements CallBudgets {
   /** Runs after a commit: between turns, what is left of a tight budget is returned at once. */
   returnIfTight(events: readonly StoredEvent[]): void {
     if (!events.some((event) => event.type === "ModelCallFinished" && event.reservation)) return;
-    if (!this.host.committed.turn && rows.hasTightCounter(this.host.deps.sql)) this.host.deps.background(this.giveBack());
+    if (!this.host.state.turn && rows.hasTightCounter(this.host.deps.sql)) this.host.deps.background(this.giveBack());
   }
 
   /** Charges the calls that earlier lives of the object have left, and that they did not record. It runs at the start of a new life. */
@@ -170,7 +170,7 @@ export class Wallet implements CallBudgets {
 
   async #askOnce(need: CallNeed): Promise<"granted" | "again" | BudgetRefusal> {
     const owner = this.#findOwner();
-    const known = owner && (await this.#renewals.within(owner.source.lookUp()));
+    const known = owner && (await owner.source.lookUp());
     if (!known || !this.#findOwner()) return UNAVAILABLE;
     const refs = this.#touched(known, need, owner);
     const paying = { refs, bounds: need, revision: known.revision };

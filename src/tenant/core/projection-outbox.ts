@@ -30,6 +30,8 @@ export interface ProjectionOutbox {
   touchIfDeploymentChanged(fingerprint: string): void;
   /** Called when the object starts. It arms an alarm if the read model lags, in case the platform dropped the last one. */
   resume(): Promise<void>;
+  /** Sets the alarm for what is due in the object, or takes it away. Call it when the alarm's work is done. */
+  rest(): void;
   /** Writes until the read model is up to date. Never rejects for a failed write: the alarm repeats it. Only one drain runs at a time. */
   drain(): Promise<void>;
 }
@@ -71,10 +73,14 @@ export function createProjectionOutbox(deps: ProjectionOutboxDeps): ProjectionOu
     alarm.set(now() + retryInMs);
     log.warn("tenant.projection_failed", { attempts, retry_in_ms: retryInMs, cause });
   }
+  /** What lags has an alarm of its own. */
+  function rest(): void {
+    if (!isBehind()) alarm.clear();
+  }
   async function run(): Promise<void> {
     try {
       while (isBehind()) await writeSnapshot();
-      alarm.clear();
+      rest();
     } catch (cause) {
       backOff(cause);
     } finally {
@@ -91,6 +97,7 @@ export function createProjectionOutbox(deps: ProjectionOutboxDeps): ProjectionOu
     resume: async () => {
       if (isBehind() && (await alarm.get()) === null && !running) alarm.set(now() + FIRST_RETRY_MS);
     },
+    rest,
     // `run` starts a tick later, so that its `finally` never comes before this assignment.
     drain: () => {
       running ??= Promise.resolve().then(run);

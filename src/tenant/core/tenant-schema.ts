@@ -5,14 +5,23 @@ import type { SyncSql } from "../../lib/sync-sql";
 import { CHANNEL_TABLES } from "../channels/channel-tables";
 import { SESSION_CHAT_TABLES } from "../erasure/session-chats";
 import { BUDGET_TABLES } from "../limits/budget-tables";
-import { LIMIT_TABLES } from "../limits/limit-tables";
+import { LIMIT_SHARES, LIMIT_TABLES } from "../limits/limit-tables";
 import { PLACEMENT_TABLES } from "../shared/placement-store";
 import { EXPORT_TABLES, IMPORT_TABLES } from "../transfer/export-tables";
-import { ERASED_USAGE_TABLES } from "../usage/erased-usage-tables";
+import { ERASED_USAGE_TABLES, UNSENT_SINCE } from "../usage/erased-usage-tables";
 import { USAGE_BOUND_TABLES } from "../usage/usage-bound";
-import { WEBHOOK_TABLES } from "../webhooks/webhook-tables";
+import { WEBHOOK_LOG_INDEX, WEBHOOK_TABLES } from "../webhooks/webhook-tables";
 import { ADMIN_ACT_TABLES } from "./admin-acts";
-import { ERASURE_TABLES, FILE_TABLES, KEY_CLIENTS, SETTING_TABLES, TENANT_TABLES } from "./tenant-tables";
+import {
+  ERASURE_INDEXES,
+  ERASURE_TABLES,
+  FILE_HOLDS,
+  FILE_TABLES,
+  KEY_CLIENTS,
+  SESSION_COUNT,
+  SETTING_TABLES,
+  TENANT_TABLES,
+} from "./tenant-tables";
 
 const STEPS: SchemaSteps = [
   [
@@ -34,6 +43,9 @@ const STEPS: SchemaSteps = [
     ...SESSION_CHAT_TABLES,
   ],
   KEY_CLIENTS,
+  LIMIT_SHARES,
+  [...ERASURE_INDEXES, ...WEBHOOK_LOG_INDEX, ...UNSENT_SINCE],
+  [...SESSION_COUNT, ...FILE_HOLDS],
 ];
 
 /** Reads without creating anything: clients can address an object by a made-up name, and that object must stay empty. */

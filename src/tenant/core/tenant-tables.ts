@@ -181,6 +181,28 @@ export const FILE_TABLES: readonly string[] = [
   "CREATE TABLE file_keeps (session TEXT PRIMARY KEY, seq INTEGER NOT NULL) STRICT, WITHOUT ROWID",
 ];
 
+/** What an erasure finds without reading all that the tenant has. */
+export const ERASURE_INDEXES: readonly string[] = [
+  "CREATE INDEX erasures_by_due ON erasures (due_at)",
+  "CREATE INDEX sessions_unopened ON sessions (id) WHERE labelled = 2",
+  "CREATE INDEX former_end_users_by_session ON former_end_users (session)",
+  "CREATE INDEX files_removed_for ON files (removed_for) WHERE removed_for IS NOT NULL",
+];
+
+/** The number of sessions, of a tenant whose sessions were ever counted. Without a row the triggers change nothing. */
+export const SESSION_COUNT: readonly string[] = [
+  "CREATE TABLE session_count (one INTEGER PRIMARY KEY CHECK (one = 1), n INTEGER NOT NULL) STRICT",
+  "CREATE TRIGGER session_counted AFTER INSERT ON sessions BEGIN UPDATE session_count SET n = n + 1; END",
+  "CREATE TRIGGER session_uncounted AFTER DELETE ON sessions BEGIN UPDATE session_count SET n = n - 1; END",
+];
+
+/** References of throwaway sessions, which end by time. */
+export const FILE_HOLDS: readonly string[] = [
+  "CREATE INDEX file_refs_by_hold ON file_refs (held_until) WHERE own IS NOT NULL",
+  // used_at: when a request last asked for the file for the session, which may still say so.
+  "ALTER TABLE file_refs ADD COLUMN used_at INTEGER",
+];
+
 export const ERASURE_TABLES: readonly string[] = [
   // Erasures under way: from before anything is erased until every store has reported. pending: the stores that have not, by name.
   `CREATE TABLE erasures (

@@ -11,7 +11,7 @@ import type { ErasedSessionUsage, TenantChange, TenantOutcome } from "../../app/
 import { type Audited, type AuditLog, auditing, createAuditLog } from "../../audit/audit-log";
 import type { PolicyChoice } from "../../context/policy-choice";
 import type { CredentialView } from "../../contract/credential";
-import { startTimer } from "../../lib/timer";
+import { giveWay } from "../../lib/timer";
 import { type ChannelLog, createChannelLog } from "../channels/channel-log";
 import { forgetPerson } from "../channels/channel-people";
 import { type ChannelStore, createChannelStore } from "../channels/channel-store";
@@ -206,7 +206,7 @@ export class Tenant {
 
   /** Runs a write in a later turn of the event loop: an answer waits for every write that began before it left. */
   afterAnswer(write: () => void): void {
-    this.#deps.background(new Promise<void>((resolve) => void startTimer(0, resolve)).then(write));
+    this.#deps.background(giveWay().then(write));
   }
 
   /** Creates the tables of a new tenant and its first rows. */

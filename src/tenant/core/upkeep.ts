@@ -36,6 +36,9 @@ import { type AdminActDeps, type AdminActs, createAdminActs } from "./admin-acts
 import { createProjectionOutbox, type ProjectionOutbox } from "./projection-outbox";
 import { listSessionFiles, openTarget, type TransferWorld } from "./transfer-world";
 
+/** Parts of a deleted tenant's usage in which one alarm forgets the owners. */
+const OWNERS_AT_ONCE = 20;
+
 export interface UpkeepDeps extends TransferWorld {
   readonly storage: Pick<DurableObjectStorage, "getAlarm" | "setAlarm" | "deleteAlarm">;
   readonly projection: TenantProjection;
@@ -152,6 +155,7 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
   const webhooks = createWebhooks({
     ...deps,
     send: deps.sendWebhook,
+    noteScrub: scrub.note,
     newId,
     alarm: { get, set },
     now: Date.now,
@@ -175,6 +179,19 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
     if (deps.erasedUsage.isNamed(endUser)) scrub.noteNow();
     usageOutbox.forget(endUser);
   };
+  /** Forgets the keys and end users of a part of a deleted tenant's usage. Returns true when none is left. */
+  async function forgetOwners(): Promise<boolean> {
+    let isDone = false;
+    for (let part = 0; part < OWNERS_AT_ONCE && !isDone; part++) {
+      isDone = sql.transaction(() => {
+        if (deps.erasedUsage.isNamed(null)) scrub.noteNow();
+        return usageOutbox.forgetOwners();
+      });
+    }
+    await usageOutbox.drain();
+    if (usageOutbox.isForgetting()) throw new Error("The read model still names keys and end users of a deleted tenant");
+    return isDone;
+  }
   const erasures = createErasures({
     sql,
     alarm: { get, set },
@@ -188,12 +205,10 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
     usage: { ...usageOutbox, forget },
     forgetInSession,
     sweep: async () => {
+      if (!(await forgetOwners())) return false;
       await exports.removeAll();
       await deps.fileStore(tenant())?.removeAll();
-      sql.transaction(() => forget(null));
-      await usageOutbox.drain();
-      if (usageOutbox.isForgetting()) throw new Error("The read model still names keys and end users of a deleted tenant");
-      await projection.sweep(tenant(), Date.now());
+      return projection.sweep(tenant(), Date.now());
     },
     newErasureId: () => newId("era"),
     now: Date.now,
@@ -279,20 +294,16 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
       await chats.resume();
     },
     ring: async () => {
-      await webhooks.run();
-      await erasures.run();
-      await chats.run();
-      await fileRemoval.run();
-      await usageOutbox.drain();
-      await outbox.drain();
-      await exports.run();
-      await imports.run();
-      await retention.run();
-      await usageRetention.run();
+      // Side by side, since each waits for other objects, D1, the bucket or receivers. None of them works longer than its part of an alarm.
+      const works = [webhooks, erasures, chats, fileRemoval, exports, imports, retention, usageRetention, adminActs].map((work) =>
+        work.run(),
+      );
+      const ended = await Promise.allSettled([...works, usageOutbox.drain(), outbox.drain()]);
       await scrub.run();
+      outbox.rest();
       await scrub.resume();
-      await adminActs.run();
       await webhooks.resume();
+      for (const each of ended) if (each.status === "rejected") throw each.reason;
     },
   };
 }

@@ -1,14 +1,12 @@
 /**
- * The `Credentials` port of model calls: the tenant's sealed credential, cached for a while and opened for each call,
+ * The `Credentials` port of model calls: the tenant's sealed credential, opened for each call,
  * or the deployment's key. Only the sealed form is cached; the plain key lives as long as the call.
  */
 import { type DeploymentKeys, findKeySource, needsKey } from "../../app/key-source";
-import type { Background, Clock, Credentials, Log, MissingKey } from "../../app/ports";
+import type { Credentials, Log, MissingKey } from "../../app/ports";
 import type { TenantApi } from "../../app/tenant-api";
 import { assertNever } from "../../lib/assert-never";
 import type { MasterKeys } from "../../lib/master-keys";
-import { createLookUpCache } from "../look-ups/look-up-cache";
-import { readGeneration } from "../shared/changes";
 import { openCredential } from "./credential-seal";
 
 const MISSING: MissingKey = { missing: true };
@@ -21,22 +19,14 @@ type OpenCredential = (name: string) => Promise<string | null>;
 
 interface OpenCredentialDeps {
   readonly tenant: string;
-  /** Must make a fresh stub for each call: a stub stays broken once its object was reset. */
-  readonly stub: Pick<TenantApi, "sealedCredential">;
+  /** Null: there is no such credential. */
+  readonly find: TenantApi["sealedCredential"];
   /** Read when a key is needed: with a wrong variable, models that need no key can still be called. */
   readonly masterKeys: () => MasterKeys;
-  readonly now: Clock;
   readonly log: Log;
-  readonly background?: Background;
 }
 
-export function createOpenCredential({ tenant, stub, masterKeys, now, log, background }: OpenCredentialDeps): OpenCredential {
-  const find = createLookUpCache({
-    ask: (name) => stub.sealedCredential(name),
-    now,
-    generation: () => readGeneration(tenant),
-    ...(background && { background }),
-  });
+export function createOpenCredential({ tenant, find, masterKeys, log }: OpenCredentialDeps): OpenCredential {
   return async (name) => {
     const sealed = await find(name);
     if (!sealed) return null;

@@ -1,6 +1,6 @@
 /** The tenant's erasures as resources: what each was asked for, and how far it is. A finished one stays as its receipt. */
 import type { ErasurePage } from "../../app/erasure-api";
-import type { ErasureFacts, ReportingStore } from "../../app/erasure-view";
+import { type ErasureFacts, REPORTING_STORES, type ReportingStore } from "../../app/erasure-view";
 import type { Page } from "../../contract/page";
 import { ERASURE_KINDS } from "../../domain/erasure-kinds";
 import { type ErasureId, parseId, type SessionId } from "../../domain/ids";
@@ -25,6 +25,9 @@ export interface ErasureReceipts {
   add(request: Request & { readonly id: ErasureId; readonly at: number; readonly cause?: ErasureCause }): ErasureId;
   /** Notes that the erasure covers the session. */
   cover(erasure: ErasureId, session: string): void;
+  isCovered(erasure: ErasureId, session: string): boolean;
+  /** The last session, in the order of ids, that the erasure covers. Empty: none yet. */
+  findLastCovered(erasure: ErasureId): string;
   /** The newest erasure that covers the session, or null. */
   findCovering(session: string): ErasureId | null;
   /** Notes which models the session called, for all erasures that cover it. */
@@ -61,6 +64,11 @@ interface ReceiptRow {
 const AFTER_EVERY_ID = "~";
 /** The notes come first: there are ever fewer of them. */
 const LEFT = "FROM erasures n CROSS JOIN erased_sessions s ON s.session = n.session WHERE s.erasure = ?";
+const PENDING = REPORTING_STORES.map((store) => `coalesce(sum(' ' || n.pending || ' ' LIKE '% ${store} %'), 0) AS ${store}`).join(", ");
+
+/** What is left of an erasure: sessions, and those that a store has not reported. */
+type Left = Readonly<Record<"sessions" | ReportingStore, number>>;
+const NOTHING_LEFT: Left = { sessions: 0, session: 0, read_model: 0, files: 0, exports: 0, chat: 0 };
 
 function toErasureId(text: string): ErasureId {
   const id = parseId("era", text);
@@ -77,13 +85,14 @@ function toRequest({ kind, target, forks }: ReceiptRow): Request {
 /** `done`: called in the transaction in which an erasure ends that was asked for. It may end again after it was reopened. */
 export function createErasureReceipts(sql: SyncSql, done: (erasure: AskedErasure) => void = () => {}): ErasureReceipts {
   const count = (statement: string, id: string): number => sql.rows<{ n: number }>(`SELECT count(*) AS n ${statement}`, id)[0]?.n ?? 0;
-  const countPending = (id: string, store: ReportingStore): number => count(`${LEFT} AND ' ' || n.pending || ' ' LIKE '% ${store} %'`, id);
 
   const isLeft = (id: string): boolean => sql.rows(`SELECT 1 ${LEFT} LIMIT 1`, id).length > 0;
 
   function settle(id: string, at: number): void {
     const left = isLeft(id);
-    sql.rows("UPDATE erasure_receipts SET done_at = NULL WHERE id = ?1 AND (?2 = 1 OR gathered = 0 OR forgotten = 0)", id, left ? 1 : 0);
+    const reopen =
+      "UPDATE erasure_receipts SET done_at = NULL WHERE id = ?1 AND done_at IS NOT NULL AND (?2 = 1 OR gathered = 0 OR forgotten = 0)";
+    sql.rows(reopen, id, left ? 1 : 0);
     if (left) return;
     const end = "UPDATE erasure_receipts SET done_at = ?2 WHERE id = ?1 AND gathered = 1 AND forgotten = 1 AND done_at IS NULL RETURNING *";
     for (const row of sql.rows<ReceiptRow>(end, id, at)) if (row.cause === "request") done({ ...toRequest(row), id: toErasureId(row.id) });
@@ -93,6 +102,8 @@ export function createErasureReceipts(sql: SyncSql, done: (erasure: AskedErasure
     const { id, requested_at, done_at } = row;
     const { kind, target, forks } = toRequest(row);
     const total = count("FROM erased_sessions WHERE erasure = ?", id);
+    const [counted] = sql.rows<Left>(`SELECT count(*) AS sessions, ${PENDING} ${LEFT}`, id);
+    const { sessions, ...pending } = counted ?? NOTHING_LEFT;
     const models = sql.rows<{ model: string }>("SELECT model FROM erasure_models WHERE erasure = ? ORDER BY model", id);
     return {
       id: toErasureId(id),
@@ -104,14 +115,8 @@ export function createErasureReceipts(sql: SyncSql, done: (erasure: AskedErasure
       done_at,
       gathered: row.gathered === 1,
       forgotten: row.forgotten === 1,
-      sessions: { total, done: total - count(LEFT, id) },
-      pending: {
-        session: countPending(id, "session"),
-        read_model: countPending(id, "read_model"),
-        files: countPending(id, "files"),
-        exports: countPending(id, "exports"),
-        chat: countPending(id, "chat"),
-      },
+      sessions: { total, done: total - sessions },
+      pending,
       models: models.map(({ model }) => model),
     };
   }
@@ -138,6 +143,10 @@ export function createErasureReceipts(sql: SyncSql, done: (erasure: AskedErasure
       return id;
     },
     cover: (erasure, session) => void sql.rows("INSERT OR IGNORE INTO erased_sessions (session, erasure) VALUES (?, ?)", session, erasure),
+    isCovered: (erasure, session) =>
+      sql.rows("SELECT 1 FROM erased_sessions WHERE session = ? AND erasure = ?", session, erasure).length > 0,
+    findLastCovered: (erasure) =>
+      sql.rows<{ last: string | null }>("SELECT max(session) AS last FROM erased_sessions WHERE erasure = ?", erasure)[0]?.last ?? "",
     findCovering: (session) => {
       const [newest] = listCovering(session);
       return newest === undefined ? null : toErasureId(newest);

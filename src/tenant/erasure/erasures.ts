@@ -40,8 +40,8 @@ interface ErasureDeps extends ErasureNotes {
   readonly readLabels: ReadLabels;
   /** Takes sessions out of the lists of the read model, before each of them is erased. */
   readonly hide: (sessions: readonly SessionId[]) => Promise<void>;
-  /** Removes what no session of a deleted tenant has: what is left in the bucket and in the read model. */
-  readonly sweep: () => Promise<void>;
+  /** Removes a part of what no session of a deleted tenant has: what is left in the bucket and in the read model. True when nothing is left. */
+  readonly sweep: () => Promise<boolean>;
   /** The sums of erased sessions, in which the name of an erased end user is forgotten. */
   readonly usage: Pick<UsageOutbox, "forget" | "isForgetting" | "drain">;
   readonly forgetInSession: ForgetInSession;
@@ -77,7 +77,7 @@ export interface Erasures {
   beginEndUser(endUser: string, act: Act): ErasureId;
   /** Before when an access token of this end user must have been made to be refused. 0: none is. */
   findEnd(endUser: string): number;
-  /** Notes the erasure of the tenant, closes it, and notes all its sessions. Repeated, it is the same erasure. */
+  /** Notes the erasure of the tenant, closes it, and notes its first sessions. Repeated, it is the same erasure. */
   beginTenant(tenant: string, act: Act): ErasureId;
   /** Notes an erasure that its session's object began, if the session is in the directory and no note of it is here. */
   noteBegun(session: SessionId, cause?: ErasureCause): void;
@@ -108,7 +108,7 @@ export function createErasures(deps: ErasureDeps): Erasures {
     const insert = `INSERT INTO erasures (${columns}) VALUES (?, ?, ?, 0, ?) ON CONFLICT (session) DO NOTHING`;
     sql.rows(insert, session, now(), due, REPORTING_STORES.join(" "));
     // The client may use the external id again at once: the erasure may have to wait for a store.
-    sql.rows("UPDATE sessions SET external_id = NULL WHERE id = ?", session);
+    sql.rows("UPDATE sessions SET external_id = NULL WHERE id = ? AND external_id IS NOT NULL", session);
     deps.begun?.(toSessionId(session));
   }
   const gathering = createGathering({ ...deps, receipts, note: (session, erasure) => note(session, { erasure, due: now() }) });
@@ -137,9 +137,11 @@ export function createErasures(deps: ErasureDeps): Erasures {
     }
   }
 
+  const listDue = (): readonly ErasureRow[] =>
+    sql.rows<ErasureRow>("SELECT session, attempts FROM erasures WHERE due_at <= ? ORDER BY due_at LIMIT ?", now(), AT_ONCE);
   /** All of them are put off before the first is asked: a call that comes meanwhile does not ask them again. */
   function takeDue(): readonly ErasureRow[] {
-    const rows = sql.rows<ErasureRow>("SELECT session, attempts FROM erasures WHERE due_at <= ? ORDER BY due_at LIMIT ?", now(), AT_ONCE);
+    const rows = listDue();
     for (const { session, attempts } of rows)
       sql.rows("UPDATE erasures SET attempts = attempts + 1, due_at = ? WHERE session = ?", now() + toWait(attempts), session);
     return rows;
@@ -164,7 +166,7 @@ export function createErasures(deps: ErasureDeps): Erasures {
     if (noted) note(session, { erasure, due });
     else receipts.cover(erasure, session);
     if (noted) alarm.set(due);
-    if (like === null) gathering.begin(erasure);
+    if (like === null) gathering.begin(erasure, AT_ONCE);
     receipts.settle(erasure, now());
     return { noted, erasure };
   }
@@ -177,7 +179,7 @@ export function createErasures(deps: ErasureDeps): Erasures {
     const running = receipts.findLike({ ...request, running: true });
     if (running && !hasNewer(sql, { endUser, running })) return running;
     const erasure = add(request, act);
-    gathering.begin(erasure);
+    gathering.begin(erasure, AT_ONCE);
     receipts.settle(erasure, at);
     return erasure;
   }
@@ -189,7 +191,7 @@ export function createErasures(deps: ErasureDeps): Erasures {
     closeTenant(sql, now());
     deps.noteScrub?.();
     const erasure = add(request, act);
-    gathering.begin(erasure);
+    gathering.begin(erasure, AT_ONCE);
     return erasure;
   }
 
@@ -216,6 +218,7 @@ export function createErasures(deps: ErasureDeps): Erasures {
     resume,
     run: async () => {
       await gathering.run();
+      gathering.noteMore(AT_ONCE - listDue().length);
       const due = takeDue();
       await hideAll(due);
       await forEachTogether(due, attempt);
@@ -236,12 +239,18 @@ const toWait = (attempts: number): number => toRetryWait(FIRST_RETRY_MS, attempt
 
 /**
  * Sessions that the end user has, or may have, since the erasure under way was asked for. Whose a session is that was given to another end
- * user, only its own object knows.
+ * user, only its own object knows. What an erasure has yet to find is not newer.
  */
 const hasNewer = (sql: SyncSql, { endUser, running }: { readonly endUser: string; readonly running: ErasureId }): boolean =>
   sql.rows(
-    `SELECT 1 FROM sessions WHERE (end_user = ?1 OR labelled <> ${LABELS.known})
-     AND id NOT IN (SELECT session FROM erased_sessions WHERE erasure = ?2) LIMIT 1`,
+    [`end_user = ?1`, `labelled = ${LABELS.unknown}`, `labelled = ${LABELS.unopened}`]
+      .map(
+        (are) =>
+          `SELECT 1 FROM sessions WHERE ${are} AND NOT EXISTS (SELECT 1 FROM erased_sessions WHERE session = sessions.id AND erasure = ?2)
+           AND NOT EXISTS (SELECT 1 FROM erasure_receipts WHERE id = ?2 AND gathered = 0 AND requested_at > created_at)`,
+      )
+      .join(" UNION ALL ")
+      .concat(" LIMIT 1"),
     endUser,
     running,
   ).length > 0;

@@ -17,6 +17,8 @@ import { forEachTogether } from "./gather-sessions";
 
 /** The most sessions that one alarm asks. */
 const AT_ONCE = 100;
+/** Sessions whose time by an earlier rule is forgotten in one step. A new rule leaves a day for all of them. */
+const FORGOTTEN_AT_ONCE = 1_000;
 /** A session that could not be asked is asked again after this time. */
 const RETRY_MS = 60 * 60 * 1_000;
 /** How often a suspended tenant is looked at. */
@@ -58,6 +60,8 @@ export function createRetention(deps: RetentionDeps): Retention {
   let running: Promise<void> | null = null;
   /** Counts the changes of the setting in this life, which ends a run that began before. */
   let changes = 0;
+  /** The newest count of candidates, and the age that it is of. */
+  let counted: { readonly least: number; readonly candidates: number } | null = null;
 
   const stored = (): StoredRow | undefined => sql.rows<StoredRow>("SELECT setting, starts_at FROM retention")[0];
   const readSetting = (): RetentionSetting => {
@@ -70,9 +74,19 @@ export function createRetention(deps: RetentionDeps): Retention {
     return { ...setting, starts_at: hasRule(setting) ? (stored()?.starts_at ?? null) : null };
   };
 
+  /** True while a rule that has not started yet finds times that an earlier one noted. */
+  const isForgetting = (): boolean =>
+    (stored()?.starts_at ?? 0) > now() && sql.rows("SELECT 1 FROM sessions WHERE retain_at IS NOT NULL LIMIT 1").length > 0;
+  const forgetSome = (): void =>
+    void sql.rows(
+      "UPDATE sessions SET retain_at = NULL WHERE id IN (SELECT id FROM sessions WHERE retain_at IS NOT NULL LIMIT ?)",
+      FORGOTTEN_AT_ONCE,
+    );
+
   function nextDue(): number | null {
     const least = findLeastAge(readSetting());
     if (least === null) return null;
+    if (isForgetting()) return now();
     const [noted] = sql.rows<{ due: number | null }>("SELECT min(retain_at) AS due FROM sessions WHERE retain_at IS NOT NULL");
     const [unseen] = sql.rows<{ oldest: number | null }>("SELECT min(created_at) AS oldest FROM sessions WHERE retain_at IS NULL");
     // A session that is made from now on cannot be due before `least` from now.
@@ -109,6 +123,7 @@ export function createRetention(deps: RetentionDeps): Retention {
   async function runOnce(): Promise<void> {
     const setting = readSetting();
     const least = findLeastAge(setting);
+    if (least !== null && isForgetting()) return forgetSome();
     if (least === null || deps.isSuspended() || (stored()?.starts_at ?? 0) > now()) return;
     const began = changes;
     const due = sql.transaction(() => takeDue(least));
@@ -117,13 +132,21 @@ export function createRetention(deps: RetentionDeps): Retention {
     });
   }
 
+  /** It reads an index entry of each, so it is done for the first page of a preview alone: a life of the object remembers it for the others. */
+  function countCandidates(least: number, after: SessionId | null): number {
+    if (after === null || counted?.least !== least) {
+      const [found] = sql.rows<{ n: number }>(`SELECT count(*) AS n FROM sessions WHERE ${OLD_ENOUGH}`, now() - least);
+      counted = { least, candidates: found?.n ?? 0 };
+    }
+    return counted.candidates;
+  }
+
   async function preview({ setting, after, limit }: Parameters<Retention["preview"]>[0]): Promise<PreviewPage> {
     const at = now();
     const judged = setting ?? readSetting();
     const least = findLeastAge(judged);
     if (least === null) return { at, candidates: 0, looked_at: 0, data: [], next: null };
     const oldest = at - least;
-    const [counted] = sql.rows<{ n: number }>(`SELECT count(*) AS n FROM sessions WHERE ${OLD_ENOUGH}`, oldest);
     const rows = sql.rows<{ id: string }>(
       `SELECT id FROM sessions WHERE ${OLD_ENOUGH} AND id > ? ORDER BY id LIMIT ?`,
       oldest,
@@ -143,7 +166,7 @@ export function createRetention(deps: RetentionDeps): Retention {
     });
     const data = looked.flatMap((session) => found.get(session) ?? []);
     const next = rows.length > limit ? (looked.at(-1) ?? null) : null;
-    return { at, candidates: counted?.n ?? 0, looked_at: looked.length, data, next };
+    return { at, candidates: countCandidates(least, after), looked_at: looked.length, data, next };
   }
 
   return {
@@ -157,7 +180,7 @@ export function createRetention(deps: RetentionDeps): Retention {
         JSON.stringify(setting),
         now() + RETENTION_STARTS_AFTER_MS,
       );
-      sql.rows("UPDATE sessions SET retain_at = NULL WHERE retain_at IS NOT NULL");
+      forgetSome();
       return read();
     },
     settle: async () => {

@@ -127,8 +127,16 @@ export function createFiles(sql: SyncSql): Files {
   const isReferred = (session: SessionId, file: string): boolean =>
     sql.rows("SELECT 1 FROM file_refs WHERE session = ? AND file = ?", session, file).length > 0;
   /** Notes a reference that its session has yet to confirm. Until then the file ends when it would have ended, but not before the note. */
-  const hold = (session: SessionId, file: FileId, until: number): void => {
-    sql.rows("INSERT INTO file_refs (session, file, held_until) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", session, file, until);
+  const hold = (session: SessionId, file: FileId, at: number): void => {
+    const until = at + HOLD_MS;
+    sql.rows(
+      `INSERT INTO file_refs (session, file, held_until) VALUES (?, ?, ?)
+       ON CONFLICT (session, file) DO UPDATE SET used_at = ? WHERE held_until IS NULL`,
+      session,
+      file,
+      until,
+      at,
+    );
     sql.rows("UPDATE files SET due_at = max(due_at, ?) WHERE id = ?", until, file);
   };
   /** Notes a throwaway session's reference, and forgets those of sessions that never came to be. A file of its own ends with the note. */
@@ -162,11 +170,24 @@ export function createFiles(sql: SyncSql): Files {
   };
   const confirm = (session: SessionId, file: FileId): void => {
     sql.rows(
-      "INSERT INTO file_refs (session, file) VALUES (?, ?) ON CONFLICT (session, file) DO UPDATE SET held_until = NULL",
+      "INSERT INTO file_refs (session, file) VALUES (?, ?) ON CONFLICT (session, file) DO UPDATE SET held_until = NULL, used_at = NULL",
       session,
       file,
     );
     sql.rows("UPDATE files SET due_at = NULL WHERE id = ?", file);
+  };
+
+  /**
+   * A message that names a redacted file again may be on its way, for which the file was asked for since the session last named it. Then it is held
+   * as one that was only asked for.
+   */
+  const holdAgain = (session: SessionId, redacted: readonly FileId[], at: number): void => {
+    const held =
+      "UPDATE file_refs SET held_until = used_at + ?1 WHERE session = ?2 AND file = ?3 AND held_until IS NULL AND used_at > ?4 - ?1";
+    for (const file of redacted) {
+      sql.rows(held, HOLD_MS, session, file, at);
+      endWithNotes(file);
+    }
   };
 
   const findFacts = ({ session, files, sessionsOnly, skipMissing }: FileUse): TenantOutcome<readonly FileFacts[]> => {
@@ -235,20 +256,21 @@ export function createFiles(sql: SyncSql): Files {
       const { session, throwaway, asksOnly } = input;
       if (!facts.ok || asksOnly) return facts;
       const note = (file: FileId): void =>
-        throwaway ? holdBriefly(session, file, { isOwn: throwaway === "owns", at }) : hold(session, file, at + HOLD_MS);
+        throwaway ? holdBriefly(session, file, { isOwn: throwaway === "owns", at }) : hold(session, file, at);
       for (const { file_id } of facts.value) note(file_id);
       return facts;
     },
     keep: ({ session, files, gone, seq }, at) => {
       if (isOutdated(session, seq)) return [];
-      const before = sql.rows<{ file: string; held_until: number | null }>(
-        "SELECT file, held_until FROM file_refs WHERE session = ?",
-        session,
-      );
       const [kept, redacted] = [new Set<string>(files), new Set<string>(gone)];
       for (const file of files) if (findRow(file)) confirm(session, file);
-      const isOver = ({ file, held_until }: (typeof before)[number]): boolean =>
-        !kept.has(file) && (held_until === null || held_until <= at || redacted.has(file));
+      holdAgain(session, gone, at);
+      const before = sql.rows<{ file: string; held_until: number | null; used_at: number | null }>(
+        "SELECT file, held_until, used_at FROM file_refs WHERE session = ?1",
+        session,
+      );
+      const isOver = ({ file, held_until, used_at }: (typeof before)[number]): boolean =>
+        !kept.has(file) && (held_until === null || held_until <= at || (redacted.has(file) && used_at === null));
       const ended = before.filter(isOver);
       for (const { file } of ended) sql.rows("DELETE FROM file_refs WHERE session = ? AND file = ?", session, file);
       // A reference that was only noted ends without its file: the file ends when it would have ended.
@@ -292,6 +314,6 @@ export function createFiles(sql: SyncSql): Files {
     forget: (file, postponed) => {
       sql.rows("DELETE FROM files WHERE id = ? AND state = 'removed' AND due_at = ?", file, postponed);
     },
-    nextDue: () => sql.rows<{ due: number | null }>("SELECT min(due_at) AS due FROM files")[0]?.due ?? null,
+    nextDue: () => sql.rows<{ due: number | null }>("SELECT min(due_at) AS due FROM files WHERE due_at IS NOT NULL")[0]?.due ?? null,
   };
 }

@@ -20,3 +20,19 @@ export const LIMIT_TABLES: readonly string[] = [
   "CREATE TABLE slot_leases (lease TEXT PRIMARY KEY, subject TEXT NOT NULL, slots INTEGER NOT NULL, ends_at INTEGER NOT NULL) STRICT, WITHOUT ROWID",
   "CREATE INDEX slot_leases_by_subject ON slot_leases (subject)",
 ];
+
+export const LIMIT_SHARES: readonly string[] = [
+  // Units of the window that its holders reported as used.
+  "ALTER TABLE rate_windows ADD COLUMN used INTEGER NOT NULL DEFAULT 0",
+  // One lease of an isolate. Those of the build before end by themselves. number: of the isolate's newest ask. spare: slots that it may have unused.
+  "DROP TABLE slot_leases",
+  `CREATE TABLE slot_leases (
+     subject TEXT NOT NULL,
+     isolate TEXT NOT NULL,
+     number INTEGER NOT NULL,
+     slots INTEGER NOT NULL,
+     spare INTEGER NOT NULL,
+     ends_at INTEGER NOT NULL,
+     PRIMARY KEY (subject, isolate)
+   ) STRICT, WITHOUT ROWID`,
+];

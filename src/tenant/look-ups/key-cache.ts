@@ -1,9 +1,12 @@
 /**
  * An isolate's cache of key look-ups, by hash. A revoked key is refused at the latest `ttlMs` after its last look-up. From half of that time
- * on, one request asks again in the background, so a key in constant use is never waited for. Concurrent look-ups are not shared: a Worker must not wait for another request's I/O.
+ * on, one request asks again in the background, so a key in constant use is never waited for. While its owner's object fails or hangs, a key that was
+ * valid opens for `LAST_ANSWER_MS`, as all look-ups serve, unless this isolate knows of a change since. Concurrent look-ups are not shared: a
+ * Worker must not wait for another request's I/O.
  */
 import type { Background, Clock } from "../../app/ports";
-import { REFRESH_AFTER, RETRY_AFTER_MS } from "./look-up-cache";
+import type { Schedule } from "../../app/session-ports";
+import { type Asked, LAST_ANSWER_MS, limitLookUp, REFRESH_AFTER, RETRY_AFTER_MS } from "./look-up-cache";
 
 /** The time in milliseconds that a valid key's look-up is cached. Revocation takes effect within it. */
 export const KEY_CACHE_TTL_MS = 30_000;
@@ -20,23 +23,16 @@ interface Holder {
 interface KeyCache<H extends Holder> {
   /**
    * The holder of the key with this hash; null when there is none. It calls `ask` when the cache has no answer. An
-   * exception of `ask` is passed on and not cached. `owner`: the tenant, or other owner of keys, whose changes end what is cached.
+   * exception of `ask` is passed on where the key was not known to be valid. `owner`: the tenant, or other owner of keys, whose changes end what is cached.
    */
   find(hash: string, owner: string, ask: () => Promise<H | null>): Promise<H | null>;
 }
 
-interface Entry<H> {
+interface Entry<H> extends Asked {
   readonly holder: H | null;
   /** When the next request asks again in the background. */
   refreshAt: number;
-  readonly until: number;
-  readonly generation: number;
-}
-
-/** The time and the generation of a look-up. */
-interface Asked {
-  readonly askedAt: number;
-  readonly generation: number;
+  until: number;
 }
 
 interface Lru<H> {
@@ -75,44 +71,61 @@ interface KeyCacheDeps {
   readonly readGeneration?: (owner: string) => number;
   /** Keeps a look-up alive beside its request. Absent: a key is asked for again only when its time is over. */
   readonly background?: Background;
+  /** Absent: a look-up has no time limit here. */
+  readonly schedule?: Schedule;
 }
 
 /** `max` bounds the cached valid keys, and separately the refused ones, so that a flood of bad keys evicts no valid one. */
 export function createKeyCache<H extends Holder>(deps: KeyCacheDeps): KeyCache<H> {
-  const { ttlMs, max, now, readGeneration = () => 0, background } = deps;
+  const { ttlMs, max, now, readGeneration = () => 0, background, schedule } = deps;
   const valid = createLru<H>(max);
   const refused = createLru<H>(max);
 
-  /** An entry ends with its key's own expiry at the latest. Undefined: not cached. */
-  function recall(hash: string, owner: string): Entry<H> | undefined {
-    const entry = valid.get(hash) ?? refused.get(hash);
-    if (!entry || entry.until <= now()) return undefined;
-    return entry.holder && entry.generation !== readGeneration(owner) ? undefined : entry;
-  }
-  function remember(hash: string, holder: H | null, { askedAt, generation }: Asked): void {
+  const isCurrent = ({ holder, generation }: Entry<H>, owner: string): boolean => holder === null || generation === readGeneration(owner);
+  /** A key ends with its own expiry at the latest. */
+  const toEnd = (holder: H | null, end: number): number => Math.min(end, holder?.expires_at ?? Number.POSITIVE_INFINITY);
+
+  function remember(hash: string, holder: H | null, asked: Asked): void {
     valid.delete(hash);
     refused.delete(hash);
     const isServed = holder !== null && !holder.suspended;
-    const until = Math.min(askedAt + (isServed ? ttlMs : KEY_CACHE_NEGATIVE_TTL_MS), holder?.expires_at ?? Number.POSITIVE_INFINITY);
-    const refreshAt = isServed ? askedAt + ttlMs * REFRESH_AFTER : until;
-    (holder ? valid : refused).set(hash, { holder, refreshAt, until, generation });
+    const until = toEnd(holder, asked.at + (isServed ? ttlMs : KEY_CACHE_NEGATIVE_TTL_MS));
+    const refreshAt = isServed ? asked.at + ttlMs * REFRESH_AFTER : until;
+    (holder ? valid : refused).set(hash, { ...asked, holder, refreshAt, until });
+  }
+  /** The entry of a key that may open while its owner's object is out of reach. */
+  const canServe = (entry: Entry<H> | undefined, owner: string): entry is Entry<H> & { readonly holder: H } =>
+    entry?.holder != null && isCurrent(entry, owner) && toEnd(entry.holder, entry.at + LAST_ANSWER_MS) > now();
+
+  async function askNow(hash: string, owner: string, { ask, last }: { readonly ask: () => Promise<H | null>; readonly last: boolean }) {
+    // The answer may be as old as the question, so its time runs from the question.
+    const asked = { at: now(), generation: readGeneration(owner) };
+    const holder = await limitLookUp(schedule, last, ask());
+    remember(hash, holder, asked);
+    return holder;
+  }
+  /** Asks beside the request, which is answered from memory. */
+  function refresh(hash: string, owner: string, { ask, known }: { readonly ask: () => Promise<H | null>; readonly known: Entry<H> }): void {
+    if (!background || known.refreshAt > now()) return;
+    known.refreshAt = now() + RETRY_AFTER_MS;
+    background(askNow(hash, owner, { ask, last: true }).catch(() => null));
   }
   return {
     find: async (hash, owner, ask) => {
-      async function askNow(): Promise<H | null> {
-        // The answer may be as old as the question, so its time runs from the question.
-        const asked = { askedAt: now(), generation: readGeneration(owner) };
-        const holder = await ask();
-        remember(hash, holder, asked);
-        return holder;
+      const known = valid.get(hash) ?? refused.get(hash);
+      if (known && known.until > now() && isCurrent(known, owner)) {
+        refresh(hash, owner, { ask, known });
+        return known.holder;
       }
-      const known = recall(hash, owner);
-      if (!known) return askNow();
-      if (background && known.refreshAt <= now()) {
-        known.refreshAt = now() + RETRY_AFTER_MS;
-        background(askNow().catch(() => null));
+      const last = canServe(known, owner) ? known : null;
+      try {
+        return await askNow(hash, owner, { ask, last: last !== null });
+      } catch (cause) {
+        if (!last) throw cause;
+        last.refreshAt = now() + RETRY_AFTER_MS;
+        last.until = toEnd(last.holder, last.refreshAt);
+        return last.holder;
       }
-      return known.holder;
     },
   };
 }

@@ -1,6 +1,7 @@
 /** Refuses access tokens that were made for an end user before that end user's erasure. */
 import type { Background, Clock } from "../../app/ports";
 import type { VerifiedHolder } from "../../app/principal";
+import type { Schedule } from "../../app/session-ports";
 import { parseId, type TenantId } from "../../domain/ids";
 import { createLookUpCache } from "./look-up-cache";
 
@@ -12,12 +13,13 @@ interface TokenEndsDeps {
   /** The end users whose answers are kept. */
   readonly max: number;
   readonly background?: Background;
+  readonly schedule?: Schedule;
 }
 
 const SEPARATOR = "/";
 
 /** Returns the holder, or null when the token has ended. Answers are cached: another isolate refuses within the cache's time. */
-export function createTokenEnds({ ask, now, readGeneration, max, background }: TokenEndsDeps) {
+export function createTokenEnds({ ask, now, readGeneration, max, background, schedule }: TokenEndsDeps) {
   const lookUp = createLookUpCache<number>({
     ask: async (name) => {
       const tenant = parseId("ten", toTenant(name));
@@ -27,6 +29,7 @@ export function createTokenEnds({ ask, now, readGeneration, max, background }: T
     generation: (name) => readGeneration(toTenant(name)),
     max,
     ...(background && { background }),
+    ...(schedule && { schedule }),
   });
   return async (holder: VerifiedHolder | null): Promise<VerifiedHolder | null> => {
     const endUser = holder?.access_token.reach.end_user;

@@ -1,5 +1,6 @@
 /** Looks up the tools of one tenant in its object, for all sessions in the isolate. It caches answers, so that not every tool call asks. */
 import type { Background, Clock } from "../../app/ports";
+import type { Schedule } from "../../app/session-ports";
 import type { TenantToolsApi } from "../../app/tenant-api";
 import type { HttpTool, McpServer } from "../../contract/registered-tool";
 import { createLookUpCache, type LookUp } from "./look-up-cache";
@@ -11,6 +12,7 @@ interface ToolDirectoryDeps {
   readonly ttlMs?: number;
   readonly generation?: () => number;
   readonly background?: Background;
+  readonly schedule?: Schedule;
 }
 
 interface TenantTools {

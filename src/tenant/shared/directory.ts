@@ -11,8 +11,14 @@ const MAX_PAGE = 1000;
 const AFTER_EVERY_ID = "~";
 const COLUMNS = "id, created_at, external_id, end_user, labelled, given_to";
 
+const REACHED_LATER = `SELECT 1 FROM sessions s CROSS JOIN erasure_receipts r ON r.target = s.end_user WHERE s.id = ?
+  AND r.kind = 'end_user' AND r.gathered = 0 AND r.done_at IS NULL AND r.requested_at >= s.created_at`;
+
 /** Whose a session is. The columns are those of `sessions`. */
 type Label = { readonly end_user: string | null; readonly given_to: string | null; readonly labelled: number };
+
+/** Sessions that an end user has or may have (`LABELS`). Each session is in one of them. */
+const OF_USER = ["end_user = ?1 AND labelled = 1", "labelled = 0", "labelled = 2"];
 
 /** The session's object has to be asked. */
 const UNLABELLED: Label = { end_user: null, given_to: null, labelled: 0 };
@@ -43,6 +49,13 @@ export interface Directory {
    * is about to be changed.
    */
   give(input: { readonly session: SessionId; readonly end_user: string | null; readonly most?: MostSessions }): Result<null, TenantError>;
+  /**
+   * The newest session before the given one that the end user has or may have: only its object knows whose it is, if its end user was changed, or
+   * it is not opened yet. `endUser`: the digest.
+   */
+  findOfUser(input: { readonly endUser: string; readonly before: SessionId | null }): SessionId | null;
+  /** How many sessions `findOfUser` finds. */
+  countOfUser(endUser: string): number;
   /** `externalId`: the digest. */
   findExternalId(externalId: string): SessionId | null;
   /**
@@ -83,9 +96,16 @@ export function createDirectory(sql: SyncSql): Directory {
   const readLabel = (source: SessionId): Label =>
     sql.rows<Label>("SELECT end_user, given_to, labelled FROM sessions WHERE id = ?", source)[0] ?? UNLABELLED;
   const isErased = (session: SessionId): boolean => sql.rows("SELECT 1 FROM erased_sessions WHERE session = ? LIMIT 1", session).length > 0;
+  /** The erasure of its end user has yet to reach the session. */
+  const isToBeErased = (session: SessionId): boolean => sql.rows(REACHED_LATER, session).length > 0;
   const isBeingErased = (session: string): boolean => sql.rows("SELECT 1 FROM erasures WHERE session = ?", session).length > 0;
   const isRegistered = (session: string): boolean => sql.rows("SELECT 1 FROM sessions WHERE id = ?", session).length > 0;
-  const count = (): number => sql.rows<{ n: number }>("SELECT count(*) AS n FROM sessions")[0]?.n ?? 0;
+  /** Counts all of them once. From then on triggers keep the number. */
+  function count(): number {
+    const counted = () => sql.rows<{ n: number }>("SELECT n FROM session_count")[0];
+    if (!counted()) sql.rows("INSERT INTO session_count (one, n) SELECT 1, count(*) FROM sessions");
+    return counted()?.n ?? 0;
+  }
   /** Sessions that count for the end user, without this one. */
   const countForUser = (endUser: string, except: string): number =>
     sql.rows<{ n: number }>("SELECT count(*) AS n FROM sessions WHERE (end_user = ?1 OR given_to = ?1) AND id <> ?2", endUser, except)[0]
@@ -113,7 +133,7 @@ export function createDirectory(sql: SyncSql): Directory {
   /** Enters the session, or joins the one that has its external id. */
   function place(input: Registration): Result<SessionId, TenantError> {
     const { session, external_id: externalId = null, end_user: endUser = null, source, adopt } = input;
-    if (source && isErased(source)) return err({ code: "session_erased" });
+    if (source && (isErased(source) || isToBeErased(source))) return err({ code: "session_erased" });
     const holder = externalId === null ? null : findExternalId(externalId);
     if (holder === null || holder === session) {
       const refused = refuseNew(input);
@@ -129,6 +149,16 @@ export function createDirectory(sql: SyncSql): Directory {
   }
   return {
     count,
+    findOfUser: ({ endUser, before }) => {
+      // Each of them is found by an index of its own.
+      const newest = OF_USER.map((are) => `SELECT max(id) AS id FROM sessions WHERE ${are} AND id < ?2`).join(" UNION ALL ");
+      const [row] = sql.rows<{ id: string | null }>(`SELECT max(id) AS id FROM (${newest})`, endUser, before ?? AFTER_EVERY_ID);
+      return row?.id ? toSessionId(row.id) : null;
+    },
+    countOfUser: (endUser) => {
+      const counts = OF_USER.map((are) => `SELECT count(*) AS n FROM sessions WHERE ${are}`).join(" UNION ALL ");
+      return sql.rows<{ n: number }>(`SELECT sum(n) AS n FROM (${counts})`, endUser)[0]?.n ?? 0;
+    },
     countForUser: (endUser) => countForUser(endUser, ""),
     findExternalId,
     give: ({ session, end_user: endUser, most }) => {

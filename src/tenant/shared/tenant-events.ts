@@ -2,8 +2,9 @@
 import type { NewTenantEvent, TenantEvent, TenantEventPage } from "../../contract/tenant-event";
 import type { SyncSql } from "../../lib/sync-sql";
 
-/** Older events are removed when a new one is written. */
+/** Older events are removed when new ones are written: of the oldest, some with each. */
 const KEPT_MS = 90 * 24 * 60 * 60 * 1_000;
+const REMOVED_AT_ONCE = 10;
 
 export interface TenantEvents {
   /** Call it inside a transaction. A deleted tenant has no events. */
@@ -29,7 +30,8 @@ export function createTenantEvents(sql: SyncSql, { isDeleted, appended }: Tenant
       const { at, type, data } = event;
       const insert = "INSERT INTO tenant_events (at, type, data) VALUES (?, ?, ?) RETURNING seq";
       const [row] = sql.rows<{ seq: number }>(insert, at, type, JSON.stringify(data));
-      sql.rows("DELETE FROM tenant_events WHERE at < ?", at - KEPT_MS);
+      const oldest = `SELECT seq FROM tenant_events ORDER BY seq LIMIT ${REMOVED_AT_ONCE}`;
+      sql.rows(`DELETE FROM tenant_events WHERE seq IN (${oldest}) AND at < ?`, at - KEPT_MS);
       if (row) appended(event, row.seq);
     },
     list: ({ after, limit }) => {

@@ -1,5 +1,6 @@
 /** Where an export reads its sessions and files from. */
-import type { ExportStore } from "../../app/export-api";
+import { digestEndUser } from "../../app/end-user-digest";
+import type { ExportStore, ExportSubject } from "../../app/export-api";
 import type { Caller } from "../../app/session-api";
 import type { ExportSource } from "../../app/transfer/build-part";
 import type { TransferApi } from "../../app/transfer-api";
@@ -17,6 +18,8 @@ export interface SourceDeps {
 }
 
 interface ExportSources {
+  /** How many sessions are looked at. */
+  count(subject: ExportSubject): number;
   open(due: Pick<DueExport, "subject">, store: ExportStore): ExportSource;
   /** Something was taken out of the session: a page of it that is on its way here is read again. */
   takeOut(session: SessionId): void;
@@ -43,12 +46,19 @@ export function createExportSources({ directory, tenant, sessions, listFiles, li
     if (GONE.has(page.error.code)) return "gone";
     throw new Error(page.error.code);
   };
+  /** The next session that may belong to the export. One that the directory knows as another end user's is not asked. */
+  function findNext(subject: ExportSubject, after: SessionId | null): SessionId | null {
+    if (subject.of === "session") return after === null ? subject.session_id : null;
+    if (subject.of === "end_user") return directory.findOfUser({ endUser: digestEndUser(tenant(), subject.end_user), before: after });
+    return directory.list({ after, limit: 1 }).data[0]?.id ?? null;
+  }
   return {
+    count: (subject) => {
+      if (subject.of === "session") return 1;
+      return subject.of === "end_user" ? directory.countOfUser(digestEndUser(tenant(), subject.end_user)) : directory.count();
+    },
     open: ({ subject }, store) => ({
-      next: (after) => {
-        if (subject.of === "session") return after === null ? subject.session_id : null;
-        return directory.list({ after, limit: 1 }).data[0]?.id ?? null;
-      },
+      next: (after) => findNext(subject, after),
       listSettings,
       listFiles,
       readFile: (file, range) => store.readFile(file, range),

@@ -9,6 +9,7 @@ import type { ExportId, SessionId } from "../../domain/ids";
 import { toErrorName } from "../../lib/error-name";
 import { err, ok } from "../../lib/result";
 import type { SyncSql } from "../../lib/sync-sql";
+import { giveWay } from "../../lib/timer";
 import { armAlarm, type TenantAlarm, toRetryWait } from "../shared/tenant-alarm";
 import type { TenantEvents } from "../shared/tenant-events";
 import { createExportRows, type DueExport, type ExportRows } from "./export-rows";
@@ -16,8 +17,8 @@ import { createExportSources, type SourceDeps } from "./export-sources";
 
 /** Exports of a tenant that exist at once. */
 const MAX_EXPORTS = 20;
-/** Pages that one alarm reads. The platform allows 1,000 calls an invocation, and an alarm of 15 minutes. */
-const STEPS_AN_ALARM = 300;
+/** Pages that one alarm reads, each a call of a session. What comes due meanwhile in the tenant's object waits for the alarm's end. */
+const STEPS_AN_ALARM = 25;
 const FIRST_RETRY_MS = 5_000;
 /** After this many failures in a row, or sessions that changed while they were read, the export has failed. */
 const MAX_ATTEMPTS = 12;
@@ -148,6 +149,7 @@ export function createExports(deps: ExportDeps): Exports {
       if (!rows.isCurrent(due.id, due.revision)) return;
       if (step === "moved") return goBack(due, current);
       if (step !== "more") return await putPart(due, exportStore, step === "done");
+      await giveWay();
     }
   }
 
@@ -225,7 +227,7 @@ export function createExports(deps: ExportDeps): Exports {
       if (rows.find(id)) return get(id);
       if (subject.of === "session" && !directory.has(subject.session_id)) return err({ code: "session_not_found" });
       if (rows.count() >= MAX_EXPORTS) return err({ code: "export_limit", limit: MAX_EXPORTS });
-      const total = subject.of === "session" ? 1 : directory.count();
+      const total = sources.count(subject);
       sql.transaction(() => {
         rows.insert({ id, subject, settings: subject.of === "tenant" ? settings : [], total, at: now() });
         note();

@@ -2,6 +2,7 @@
  * Restores stored exports, a slice at a time. The object's alarm drives it. What is read of a file is in memory between two alarms; after a
  * crash an import goes on behind the last session that is whole.
  */
+
 import type { Act } from "../../app/audit-chain";
 import type { ExportStore, NewImport } from "../../app/export-api";
 import type { Clock, Log } from "../../app/ports";
@@ -14,6 +15,7 @@ import type { ImportId, TenantId } from "../../domain/ids";
 import { toErrorName } from "../../lib/error-name";
 import { err, ok } from "../../lib/result";
 import type { SyncSql } from "../../lib/sync-sql";
+import { giveWay } from "../../lib/timer";
 import { armAlarm, type TenantAlarm, toRetryWait } from "../shared/tenant-alarm";
 import type { TenantEvents } from "../shared/tenant-events";
 import { createImportRows, type DueImport, type ImportRows } from "./import-rows";
@@ -21,7 +23,7 @@ import { createImportRows, type DueImport, type ImportRows } from "./import-rows
 /** Imports of a tenant whose reports exist at once. */
 const MAX_IMPORTS = 20;
 /** Calls to sessions' objects and the store in one alarm. The platform allows 1,000 an invocation. */
-const CALLS_AN_ALARM = 300;
+const CALLS_AN_ALARM = 25;
 /** Stretches of an export, of some 5 MiB, that one alarm reads. */
 const STRETCHES_AN_ALARM = 8;
 /** Bytes that are asked of the store at once. */
@@ -114,10 +116,12 @@ export function createImports(deps: ImportDeps): Imports {
   async function takeLines(current: Reading, most: number): Promise<"taken" | "paused" | "deleted"> {
     const { file } = current;
     for (let line = takeNext(current); line; line = takeNext(current)) {
+      const { calls } = file;
       const { next } = file.place;
       await file.take(line);
       if (file.place.next !== next && !save(current)) return "deleted";
       if (file.calls >= most) return "paused";
+      if (file.calls > calls) await giveWay();
     }
     await file.endStretch();
     current.open = null;

@@ -1,3 +1,6 @@
+/** From which quarter of an hour on sums are not sent. 0: all of the session's. */
+export const UNSENT_SINCE: readonly string[] = ["ALTER TABLE unsent_usage ADD COLUMN since INTEGER NOT NULL DEFAULT 0"];
+
 /** The tables of what erased sessions used, and of how the name of an erased end user is forgotten there. */
 export const ERASED_USAGE_TABLES: readonly string[] = [
   // The sums of an erased session's calls for a quarter of an hour from `at` on, a model, a purpose, a key and an end user. key_id, end_user: empty,

@@ -9,6 +9,8 @@ import { toSessionId } from "../shared/directory";
 
 /** A string that sorts before every session id. */
 const BEFORE_EVERY_ID = "";
+/** Usage has no earlier times. */
+const BEFORE_EVERY_TIME = 0;
 /** Stands for a key or an end user that is not known. */
 const NONE = "";
 
@@ -27,14 +29,16 @@ export interface ErasedUsageStore {
    * forgotten in the session's sums: a session hands over before its erasure ends, and the name is forgotten after.
    */
   keep(session: SessionId, usage: readonly ErasedUsage[]): readonly ErasedUsage[];
+  /** The sums that are stored for the id, from a time on. */
+  listFrom(session: SessionId, at: number): readonly ErasedUsage[];
   /** Adds to the sums that are stored for the id. */
   add(session: SessionId, usage: readonly ErasedUsage[]): void;
   /** Whether a name is stored for the digest, or with null any name. */
   isNamed(digest: string | null): boolean;
   /** Forgets the name of an end user, by its digest. Calls stay counted, without one. Returns the sessions whose sums have changed. */
   forgetEndUser(digest: string): readonly SessionId[];
-  /** Forgets all end users and keys. Returns the sessions whose sums have changed. */
-  forgetOwners(): readonly SessionId[];
+  /** Forgets the end users and keys of the next sessions. Null in place of the last of them: there are no more. */
+  forgetOwners(after: string): { readonly changed: readonly SessionId[]; readonly last: string | null };
   /** The sums of at most `sessions` sessions, ordered by their ids. */
   list(page: { readonly after: SessionId | null; readonly sessions: number }): readonly ErasedSessionUsage[];
 }
@@ -64,11 +68,20 @@ function toUsage({ session: _session, revision, ...row }: Row): ErasedUsage {
   return { ...row, purpose, ...(revision > 0 && { revision }) };
 }
 
-/** Removes one name, by its digest, or all. */
-function forgetNames(sql: SyncSql, digest: string | null = null): void {
-  sql.rows(`UPDATE usage_names SET name = ${toFiller("name")} WHERE ?1 IS NULL OR digest = ?1`, digest);
-  sql.rows("DELETE FROM usage_names WHERE ?1 IS NULL OR digest = ?1", digest);
+/** Sessions, or names, whose owners are forgotten in one transaction. */
+const FORGOTTEN_AT_ONCE = 200;
+
+/** Removes one name, by its digest, or some. Returns how many. */
+function forgetNames(sql: SyncSql, digest: string | null = null): number {
+  const which = digest === null ? `n IN (SELECT n FROM usage_names ORDER BY n LIMIT ${FORGOTTEN_AT_ONCE})` : "digest = ?1";
+  const params = digest === null ? [] : [digest];
+  sql.rows(`UPDATE usage_names SET name = ${toFiller("name")} WHERE ${which}`, ...params);
+  return sql.rows(`DELETE FROM usage_names WHERE ${which} RETURNING n`, ...params).length;
 }
+
+/** The read model drops what the session sent before, and refuses it from then on. */
+const REVISE = "INSERT INTO usage_revisions (session, revision) VALUES (?, 1) ON CONFLICT (session) DO UPDATE SET revision = revision + 1";
+const HAS_OWNER = "(key_id <> '' OR end_user <> '')";
 
 interface Merge {
   /** Which rows. None of those that take their place may be among them. */
@@ -85,9 +98,7 @@ function merge(sql: SyncSql, { where, key, params }: Merge): readonly SessionId[
   const merged = `SELECT session, at, model, purpose, ${key} AS owner, '', ${sums}, '' FROM erased_usage WHERE ${where}`;
   sql.rows(`${INTO} ${merged} GROUP BY session, at, model, purpose, owner ${ADD}`, ...params);
   sql.rows(`DELETE FROM erased_usage WHERE ${where}`, ...params);
-  const revise =
-    "INSERT INTO usage_revisions (session, revision) VALUES (?, 1) ON CONFLICT (session) DO UPDATE SET revision = revision + 1";
-  for (const { session } of changed) sql.rows(revise, session);
+  for (const { session } of changed) sql.rows(REVISE, session);
   return changed.map(({ session }) => toSessionId(session));
 }
 
@@ -110,37 +121,51 @@ export function createErasedUsage(sql: SyncSql, names: Names): ErasedUsageStore 
       sql.rows(`${INTO} VALUES (?${", ?".repeat(COLUMNS.length + 1)}) ${ADD}`, session, ...values, digest);
     }
   }
+  /** The last of the next `sessions` sessions. Null: there are no more. */
+  const findLast = (after: string, sessions: number): string | null =>
+    sql
+      .rows<{ session: string }>("SELECT DISTINCT session FROM erased_usage WHERE session > ? ORDER BY session LIMIT ?", after, sessions)
+      .at(-1)?.session ?? null;
   const hasForgotten = (session: SessionId): boolean => sql.rows("SELECT 1 FROM usage_revisions WHERE session = ?", session).length > 0;
+  const hasOwner = (session: SessionId): boolean =>
+    sql.rows(`SELECT 1 FROM erased_usage WHERE session = ? AND ${HAS_OWNER} LIMIT 1`, session).length > 0;
+  const listFrom = (session: SessionId, at: number): readonly ErasedUsage[] =>
+    sql.rows<Row>(`${SELECT} WHERE session = ? AND at >= ? ORDER BY ${GROUP.join(", ")}`, session, at).map(toUsage);
   return {
+    listFrom,
     add: insert,
     keep: (session, usage) => {
       if (usage.length > 0 && !hasForgotten(session)) {
+        // The session may have written owners to the read model, if it first reported before its tenant was deleted.
+        if (!names.areKept() && hasOwner(session)) sql.rows(REVISE, session);
         sql.rows("DELETE FROM erased_usage WHERE session = ?", session);
         insert(session, usage);
       }
-      return sql.rows<Row>(`${SELECT} WHERE session = ? ORDER BY ${GROUP.join(", ")}`, session).map(toUsage);
+      return listFrom(session, BEFORE_EVERY_TIME);
     },
-    isNamed: (digest) => sql.rows("SELECT 1 FROM usage_names WHERE ?1 IS NULL OR digest = ?1 LIMIT 1", digest).length > 0,
+    isNamed: (digest) =>
+      (digest === null ? sql.rows("SELECT 1 FROM usage_names LIMIT 1") : sql.rows("SELECT 1 FROM usage_names WHERE digest = ?", digest))
+        .length > 0,
     forgetEndUser: (digest) => {
       forgetNames(sql, digest);
       return merge(sql, { where: "user_digest = ? AND user_digest <> ''", key: "key_id", params: [digest] });
     },
-    forgetOwners: () => {
-      forgetNames(sql);
-      return merge(sql, { where: "key_id <> '' OR end_user <> ''", key: "''", params: [] });
+    forgetOwners: (after) => {
+      const names = forgetNames(sql);
+      const last = findLast(after, FORGOTTEN_AT_ONCE);
+      // The sums wait for the names: the object may die, and begins with both again.
+      if (names > 0) return { changed: [], last: after };
+      if (last === null) return { changed: [], last };
+      const where = `session > ?1 AND session <= ?2 AND ${HAS_OWNER}`;
+      return { changed: merge(sql, { where, key: "''", params: [after, last] }), last };
     },
     list: ({ after, sessions }) => {
-      const ids = sql.rows<{ session: string }>(
-        "SELECT DISTINCT session FROM erased_usage WHERE session > ? ORDER BY session LIMIT ?",
-        after ?? BEFORE_EVERY_ID,
-        sessions,
-      );
-      const last = ids.at(-1);
-      if (!last) return [];
+      const last = findLast(after ?? BEFORE_EVERY_ID, sessions);
+      if (last === null) return [];
       const rows = sql.rows<Row>(
         `${SELECT} WHERE session > ? AND session <= ? ORDER BY session, ${GROUP.join(", ")}`,
         after ?? BEFORE_EVERY_ID,
-        last.session,
+        last,
       );
       const bySession = Map.groupBy(rows, (row) => row.session);
       return [...bySession].map(([session, own]) => ({ session: toSessionId(session), usage: own.map(toUsage) }));

@@ -34,8 +34,10 @@ interface UsageOutboxDeps {
 export interface UsageOutbox {
   /** Adds a session's sums to those of their days, once. Call it inside a transaction. */
   add(session: SessionId, usage: readonly ErasedUsage[]): void;
-  /** Forgets an end user by the digest of the name, or with null all end users and keys. Call it inside a transaction. */
-  forget(endUser: string | null): void;
+  /** Forgets an end user by the digest of the name. Call it inside a transaction. */
+  forget(endUser: string): void;
+  /** Forgets all end users and keys, a part at a time. Returns true when none is left. Call it inside a transaction. */
+  forgetOwners(): boolean;
   /** True while the read model may still have a name that was forgotten. */
   isForgetting(): boolean;
   /** Sends the sums that may still grow another time: a rebuild is about to write them as they are now. */
@@ -52,29 +54,39 @@ interface Unsent {
   readonly session: SessionId;
   /** How often sums were added when they were read. */
   readonly added: number;
+  /** The read model has the sums from before this time. */
+  readonly since: number;
 }
 
+/** All sums of the session are sent: the read model drops those from before the name was forgotten. */
 const MARK_FORGOTTEN =
-  "INSERT INTO unsent_usage (session, forgets) VALUES (?, 1) ON CONFLICT (session) DO UPDATE SET added = added + 1, forgets = 1";
-const MARK_UNSENT = "INSERT INTO unsent_usage (session) VALUES (?) ON CONFLICT (session) DO UPDATE SET added = added + 1";
+  "INSERT INTO unsent_usage (session, forgets) VALUES (?, 1) ON CONFLICT (session) DO UPDATE SET added = added + 1, forgets = 1, since = 0";
+const MARK_UNSENT =
+  "INSERT INTO unsent_usage (session, since) VALUES (?, ?) ON CONFLICT (session) DO UPDATE SET added = added + 1, since = min(since, excluded.since)";
 
 export function createUsageOutbox({ sql, store, write, alarm, now, log }: UsageOutboxDeps): UsageOutbox {
   let running: Promise<void> | null = null;
   /** In memory: a new life of the object begins with the shortest wait. */
   let failures = 0;
   let retryAt: number | null = null;
+  /** Up to where owners are forgotten. In memory: a new life of the object looks at all sums again. */
+  let forgottenUpTo = "";
 
   const listUnsent = (): Unsent[] =>
     sql
-      .rows<{ session: string; added: number }>("SELECT session, added FROM unsent_usage ORDER BY session LIMIT ?", AT_ONCE)
-      .map(({ session, added }) => ({ session: toSessionId(session), added }));
-  const nextDue = (): number | null => (listUnsent().length === 0 ? null : (retryAt ?? now() + FIRST_RETRY_MS));
+      .rows<{ session: string; added: number; since: number }>(
+        "SELECT session, added, since FROM unsent_usage ORDER BY session LIMIT ?",
+        AT_ONCE,
+      )
+      .map(({ session, ...rest }) => ({ session: toSessionId(session), ...rest }));
+  const isBehind = (): boolean => sql.rows("SELECT 1 FROM unsent_usage LIMIT 1").length > 0;
+  const nextDue = (): number | null => (isBehind() ? (retryAt ?? now() + FIRST_RETRY_MS) : null);
 
   const resume = (): Promise<void> => armAlarm(alarm, nextDue(), now);
 
   async function send(unsent: readonly Unsent[]): Promise<void> {
-    await write(unsent.map(({ session }) => ({ session, usage: store.keep(session, []) })));
-    // What was added meanwhile is sent again with all of its day.
+    await write(unsent.map(({ session, since }) => ({ session, usage: store.listFrom(session, since) })));
+    // What was added meanwhile is sent again.
     sql.transaction(() => {
       for (const { session, added } of unsent) sql.rows("DELETE FROM unsent_usage WHERE session = ? AND added = ?", session, added);
     });
@@ -109,18 +121,23 @@ export function createUsageOutbox({ sql, store, write, alarm, now, log }: UsageO
       if (usage.length === 0 || !noteEnd(session)) return;
       for (const [day, sums] of Map.groupBy(usage, ({ at }) => toDaySession(at))) {
         store.add(day, sums);
-        sql.rows(MARK_UNSENT, day);
+        sql.rows(MARK_UNSENT, day, Math.min(...sums.map(({ at }) => at)));
       }
     },
     forget: (endUser) => {
-      const changed = endUser === null ? store.forgetOwners() : store.forgetEndUser(endUser);
+      for (const session of store.forgetEndUser(endUser)) sql.rows(MARK_FORGOTTEN, session);
+    },
+    forgetOwners: () => {
+      const { changed, last } = store.forgetOwners(forgottenUpTo);
       for (const session of changed) sql.rows(MARK_FORGOTTEN, session);
+      forgottenUpTo = last ?? forgottenUpTo;
+      return last === null;
     },
     isForgetting: () => sql.rows("SELECT 1 FROM unsent_usage WHERE forgets = 1 LIMIT 1").length > 0,
     sendAgain: async () => {
       const growing = toDaySession(now() - GROWING_MS);
       const days = sql.rows<{ session: string }>("SELECT DISTINCT session FROM erased_usage WHERE session >= ?", growing);
-      for (const { session } of days) if (session.endsWith(NO_SESSION)) sql.rows(MARK_UNSENT, session);
+      for (const { session } of days) if (session.endsWith(NO_SESSION)) sql.rows(MARK_UNSENT, session, 0);
       await resume();
     },
     nextDue,

@@ -14,10 +14,12 @@ import type { SyncSql } from "../../lib/sync-sql";
 /** Deliveries are kept for so long after they were made, and the newest so many of each endpoint. What is still to be tried is always kept. */
 export const KEPT_MS = 30 * 24 * 60 * 60 * 1_000;
 const KEPT_DELIVERIES = 10_000;
-/** An endpoint for which more wait is disabled. */
+/** More than these wait for no endpoint that fails, nor for any while the object's room is short. */
 export const MAX_WAITING = 100_000;
 /** Rows that one pruning removes at most. */
 const PRUNED = 200;
+/** Rows that one step ends or forgets of an endpoint that is disabled or deleted. */
+const A_PART = 1_000;
 /** Tries that a delivery's log keeps. */
 const KEPT_TRIES = 10;
 /** Deliveries that one request replays. */
@@ -158,6 +160,12 @@ export function createDeliveries(sql: SyncSql, { newId }: Ids) {
     const next = findUntried(endpoint, session);
     if (next !== null) sql.rows("UPDATE webhook_deliveries SET due_at = coalesce(due_at, ?) WHERE n = ?", at, next);
   }
+  /** When the oldest delivery that is not tried any more was made. */
+  const findOldestEnded = (endpoint: string): number | null =>
+    sql.rows<{ at: number }>(
+      "SELECT created_at AS at FROM webhook_deliveries WHERE endpoint = ? AND state <> 'pending' ORDER BY n LIMIT 1",
+      endpoint,
+    )[0]?.at ?? null;
   const removeRows = (where: string, ...params: (string | number)[]): number =>
     sql.rows(`DELETE FROM webhook_deliveries WHERE n IN (SELECT n FROM webhook_deliveries WHERE ${where}) RETURNING n`, ...params).length;
 
@@ -222,12 +230,14 @@ export function createDeliveries(sql: SyncSql, { newId }: Ids) {
       release(row.endpoint, row.session, at);
       return true;
     },
-    /** Ends what waits for an endpoint that is sent nothing any more. It can be replayed. */
+    isWaiting: (endpoint: string): boolean =>
+      sql.rows(`SELECT 1 FROM webhook_deliveries WHERE endpoint = ? AND ${PENDING} LIMIT 1`, endpoint).length > 0,
+    /** Ends a part of what waits for an endpoint that is sent nothing any more. It can be replayed. */
     stop: (endpoint: string, failure: DeliveryFailure, at: number): void => {
       const tried: WebhookAttempt = { at, ms: 0, status: null, failure, answer: null };
       sql.rows(
         `UPDATE webhook_deliveries SET state = 'failed', due_at = NULL, finished_at = ?1, log = json_insert(log, '$[#]', json(?2))
-         WHERE endpoint = ?3 AND ${PENDING}`,
+         WHERE n IN (SELECT n FROM webhook_deliveries WHERE endpoint = ?3 AND ${PENDING} LIMIT ${A_PART})`,
         at,
         JSON.stringify(tried),
         endpoint,
@@ -254,19 +264,26 @@ export function createDeliveries(sql: SyncSql, { newId }: Ids) {
     },
     /** True when there was something. */
     forgetSession: (session: SessionId): boolean => removeRows("session = ?", session) > 0,
-    forgetEndpoint: (endpoint: string): boolean => removeRows("endpoint = ?", endpoint) > 0,
+    /** Forgets a part of what is of an endpoint. True when there was something. */
+    forgetEndpoint: (endpoint: string): boolean => removeRows(`endpoint = ? LIMIT ${A_PART}`, endpoint) > 0,
+    /** The first endpoint after `after` that has deliveries. */
+    findEndpoint: (after: string): string | null =>
+      sql.rows<{ endpoint: string }>("SELECT endpoint FROM webhook_deliveries WHERE endpoint > ? ORDER BY endpoint LIMIT 1", after)[0]
+        ?.endpoint ?? null,
     /** Removes what is too old, or too much of an endpoint. Returns true when there is more. */
     prune: (endpoint: string, at: number): boolean => {
-      const old = removeRows(`endpoint = ? AND state <> 'pending' AND created_at <= ? ORDER BY n LIMIT ${PRUNED}`, endpoint, at - KEPT_MS);
+      const before = at - KEPT_MS;
+      // Rows are in the order of their making: behind one that is young enough there is none that is too old.
+      const isOld = (findOldestEnded(endpoint) ?? at) <= before;
+      const which = `endpoint = ? AND state <> 'pending' AND created_at <= ? ORDER BY n LIMIT ${PRUNED}`;
+      const old = isOld ? removeRows(which, endpoint, before) : 0;
       const many = removeRows(`endpoint = ? AND state <> 'pending' ORDER BY n DESC LIMIT ${PRUNED} OFFSET ${KEPT_DELIVERIES}`, endpoint);
       return old === PRUNED || many === PRUNED;
     },
-    /** When the oldest row is too old. Null: there is none. */
-    nextExpiry: (): number | null => {
-      const [oldest] = sql.rows<{ at: number }>(
-        "SELECT created_at AS at FROM webhook_deliveries WHERE state <> 'pending' ORDER BY n LIMIT 1",
-      );
-      return oldest ? oldest.at + KEPT_MS : null;
+    /** When the oldest row that is not tried any more is too old. Null: there is none. */
+    nextExpiry: (endpoint: string): number | null => {
+      const oldest = findOldestEnded(endpoint);
+      return oldest === null ? null : oldest + KEPT_MS;
     },
     nextDue: (endpoint: string): number | null =>
       sql.rows<{ due: number | null }>(`SELECT min(due_at) AS due FROM webhook_deliveries WHERE endpoint = ? AND ${PENDING}`, endpoint)[0]

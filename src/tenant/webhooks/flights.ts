@@ -5,8 +5,8 @@
 
 const AT_ONCE = 5;
 const NOT_QUICK_AT_ONCE = 3;
-/** Tries of one endpoint at once. */
-const OF_QUICK = 2;
+/** Tries at once of an endpoint that is quick: with each quick answer one more, but for a connection that is always another's. */
+const OF_QUICK = { first: 2, most: AT_ONCE - 1 };
 const OF_OTHER = 1;
 /** An endpoint whose last answer took longer is slow. */
 export const QUICK_MS = 2_000;
@@ -25,11 +25,13 @@ export function createFlights() {
   const flights = new Map<string, Flight>();
   /** When the endpoint was last begun with, in order. */
   const turns = new Map<string, number>();
+  /** How many tries of a quick endpoint may be under way. */
+  const paces = new Map<string, number>();
   let turn = 0;
   const countWhere = (is: (flight: Flight) => boolean): number => [...flights.values()].filter(is).length;
   const hasRoom = ({ id, isQuick }: Candidate): boolean => {
     const own = countWhere((flight) => flight.endpoint === id);
-    if (flights.size >= AT_ONCE || own >= (isQuick ? OF_QUICK : OF_OTHER)) return false;
+    if (flights.size >= AT_ONCE || own >= (isQuick ? (paces.get(id) ?? OF_QUICK.first) : OF_OTHER)) return false;
     return isQuick || countWhere((flight) => !flight.isQuick) < NOT_QUICK_AT_ONCE;
   };
   return {
@@ -42,6 +44,11 @@ export function createFlights() {
       turn += 1;
       turns.set(id, turn);
       flights.set(delivery, { endpoint: id, isQuick });
+    },
+    /** The pace follows the receiver. It begins again where an answer was slow or a failure. */
+    pace: (endpoint: string, isQuick: boolean): void => {
+      if (isQuick) paces.set(endpoint, Math.min((paces.get(endpoint) ?? OF_QUICK.first) + 1, OF_QUICK.most));
+      else paces.delete(endpoint);
     },
     end: (delivery: string): void => void flights.delete(delivery),
   };

@@ -42,3 +42,8 @@ export const WEBHOOK_TABLES: readonly string[] = [
   "CREATE INDEX webhook_by_session ON webhook_deliveries (session, endpoint)",
   "CREATE INDEX webhook_by_endpoint ON webhook_deliveries (endpoint, n)",
 ];
+
+/** What is kept as a log is found past whatever waits. */
+export const WEBHOOK_LOG_INDEX: readonly string[] = [
+  "CREATE INDEX webhook_ended ON webhook_deliveries (endpoint, n) WHERE state <> 'pending'",
+];

@@ -30,14 +30,20 @@ import { createEndpoints, type Endpoints, type Target } from "./endpoints";
 import { createFlights, QUICK_MS } from "./flights";
 import { FAILING_MS, toNextWait } from "./schedule";
 
+const isQuickAnswer = ({ failure, ms }: Pick<WebhookAttempt, "failure" | "ms">): boolean => failure === null && ms <= QUICK_MS;
+
 /** Longer than any try takes. */
 const LEASE_MS = 60_000;
 /** Tries that one event of the object begins. The platform allows 1,000 calls an invocation, and each try may also resolve a name. */
 const TRIES_A_RUN = 200;
 /** How often a suspended tenant is looked at. */
 const LOOK_AGAIN_MS = 60 * 60 * 1_000;
-/** Additions between two looks at how much waits, and tries between two prunings. */
+/** Tries between two prunings, and additions before the first look at how much waits. */
 const LOOK_EVERY = 100;
+/** Additions between two looks, at least: a look reads what waits. */
+const LOOKED_AT_AGAIN = 1_000;
+/** Half of what an object holds. Less room is left for the tenant's other rows then. */
+const SHORT_OF_ROOM_BYTES = 5_000_000_000;
 
 interface WebhookDeps {
   readonly sql: SyncSql;
@@ -46,6 +52,8 @@ interface WebhookDeps {
   readonly send: SendWebhook;
   readonly audit: Pick<AuditLog, "append">;
   readonly events: Pick<TenantEvents, "append">;
+  /** Called inside a transaction that deletes a delivery. */
+  readonly noteScrub: () => void;
   readonly isDeleted: () => boolean;
   readonly isSuspended: () => boolean;
   readonly background: Background;
@@ -64,8 +72,10 @@ export interface Webhooks {
   addOfTenant(event: NewTenantEvent, seq: number): void;
   /** Call it inside a transaction. */
   addTest(endpoint: WebhookEndpointId): WebhookDeliveryId | null;
-  /** Disables an endpoint and ends what waits for it. Call it inside a transaction. */
+  /** Disables an endpoint and ends what waits for it, of much the first part. Call it inside a transaction. */
   disable(endpoint: WebhookEndpointId, reason: DisabledReason): void;
+  /** Forgets the deliveries of an endpoint that is deleted, of many the first part. Call it inside a transaction. */
+  forget(endpoint: WebhookEndpointId): void;
   /** Begins what is due, as far as there is room. It waits for nothing. */
   start(): void;
   nextDue(): number | null;
@@ -80,14 +90,25 @@ export function createWebhooks(deps: WebhookDeps): Webhooks {
   const deliveries = createDeliveries(sql, deps);
   const flights = createFlights();
   let left = 0;
-  let added = 0;
   let tried = 0;
+  /** How many more additions come before it is looked at how much waits for an endpoint. */
+  const unlooked = new Map<WebhookEndpointId, number>();
+  /** An endpoint that is deleted may have deliveries. A new life of the object looks. */
+  let hasLeft = true;
 
   function add(endpoint: WebhookEndpointId, message: WebhookMessage): WebhookDeliveryId | null {
     const id = deliveries.add(endpoint, message, now());
-    added += 1;
-    if (added % LOOK_EVERY === 0 && deliveries.countWaiting(endpoint) > MAX_WAITING) disable(endpoint, "backlog");
+    const more = (unlooked.get(endpoint) ?? LOOK_EVERY) - 1;
+    unlooked.set(endpoint, more > 0 ? more : lookAtBacklog(endpoint));
     return id;
+  }
+
+  /** What waits for an endpoint that answers 2xx waits because of the pace here, which is not its fault. Returns after how many additions to look again. */
+  function lookAtBacklog(endpoint: WebhookEndpointId): number {
+    const waiting = deliveries.countWaiting(endpoint);
+    const isToBlame = (endpoints.findTarget(endpoint, now())?.failing_since ?? null) !== null;
+    if (waiting > MAX_WAITING && (isToBlame || sql.usedBytes() > SHORT_OF_ROOM_BYTES)) disable(endpoint, "backlog");
+    return Math.max(LOOKED_AT_AGAIN, MAX_WAITING - waiting);
   }
 
   function disable(endpoint: WebhookEndpointId, reason: DisabledReason): void {
@@ -102,14 +123,36 @@ export function createWebhooks(deps: WebhookDeps): Webhooks {
     deps.events.append({ at, type: "webhook_endpoint.disabled", data: { id: endpoint, reason } });
   }
 
+  const listDisabled = () => endpoints.list().filter(({ status }) => status === "disabled");
+  function forget(endpoint: string): void {
+    hasLeft = true;
+    if (deliveries.forgetEndpoint(endpoint)) deps.noteScrub();
+  }
+  function findLeft(): string | null {
+    const known = new Set<string>(endpoints.list().map(({ id }) => id));
+    for (let found = deliveries.findEndpoint(""); found !== null; found = deliveries.findEndpoint(found))
+      if (!known.has(found)) return found;
+    return null;
+  }
+  /** The next part of what `disable` and `forget` began. */
+  function clear(): void {
+    for (const { id } of listDisabled()) if (deliveries.isWaiting(id)) deliveries.stop(id, "endpoint_disabled", now());
+    const left = hasLeft ? findLeft() : null;
+    if (left) forget(left);
+    else hasLeft = false;
+  }
+  const hasToClear = (): boolean => listDisabled().some(({ id }) => deliveries.isWaiting(id)) || (hasLeft && findLeft() !== null);
+
   /** What is under way begins the next itself: then the alarm is for an object that dies meanwhile. */
   const findEarliest = (): number => {
     if (deps.isSuspended()) return now() + LOOK_AGAIN_MS;
     return flights.count() > 0 ? now() + LEASE_MS : 0;
   };
   const nextDue = (): number | null => {
-    const due = Math.min(...endpoints.list().map(({ id }) => deliveries.nextDue(id) ?? Number.POSITIVE_INFINITY));
-    const expiry = deliveries.nextExpiry() ?? Number.POSITIVE_INFINITY;
+    if (!deps.isDeleted() && hasToClear()) return 0;
+    const ids = endpoints.list().map(({ id }) => id);
+    const due = Math.min(...ids.map((id) => deliveries.nextDue(id) ?? Number.POSITIVE_INFINITY));
+    const expiry = Math.min(...ids.map((id) => deliveries.nextExpiry(id) ?? Number.POSITIVE_INFINITY));
     if (!Number.isFinite(Math.min(due, expiry)) || deps.isDeleted()) return null;
     return Math.min(expiry, Math.max(due, findEarliest()));
   };
@@ -138,7 +181,9 @@ export function createWebhooks(deps: WebhookDeps): Webhooks {
       if (flights.count() === 1) await resume();
       const { url, secrets } = target;
       const answer = await deps.send({ url, event: due.event, body: due.body, secrets, place: toSecretPlace(id) });
-      sql.transaction(() => settle(due, { id, ...target }, { at, ms: now() - at, ...answer }));
+      const tried = { at, ms: now() - at, ...answer };
+      flights.pace(id, isQuickAnswer(tried));
+      sql.transaction(() => settle(due, { id, ...target }, tried));
     } finally {
       flights.end(due.id);
     }
@@ -163,7 +208,7 @@ export function createWebhooks(deps: WebhookDeps): Webhooks {
   function judge({ id, url, failing_since: since }: Target, { failure, status, ms }: WebhookAttempt): void {
     const at = now();
     if (endpoints.findTarget(id, at)?.url !== url) return;
-    endpoints.noteAnswer(id, { failed: failure === null ? null : at, isQuick: failure === null && ms <= QUICK_MS });
+    endpoints.noteAnswer(id, { failed: failure === null ? null : at, isQuick: isQuickAnswer({ failure, ms }) });
     if (status === 410) disable(id, "gone");
     else if (failure !== null && since !== null && at - since >= FAILING_MS) disable(id, "failing");
   }
@@ -176,6 +221,7 @@ export function createWebhooks(deps: WebhookDeps): Webhooks {
     endpoints,
     deliveries,
     disable,
+    forget,
     start,
     nextDue,
     resume,
@@ -196,12 +242,16 @@ export function createWebhooks(deps: WebhookDeps): Webhooks {
       const { type, at } = event;
       const message = { event: newId("evt"), type, at, session: null, data: toTenantData(event, seq) };
       for (const endpoint of wanting) add(endpoint, message);
-      // In the transaction of the event: no later step of the object has to come.
-      if (wanting.length > 0) alarm.set(now());
+      if (wanting.length === 0) return;
+      // The alarm is set in the transaction of the event. It may be ringing for something else, which takes a while.
+      alarm.set(now());
+      const failed = (error: unknown): void => log.error("tenant.webhooks_not_started", { error: toErrorName(error) });
+      deps.background(Promise.resolve().then(start).catch(failed));
     },
     addTest: (endpoint) => add(endpoint, { event: newId("evt"), type: TEST_EVENT, at: now(), session: null, data: { id: endpoint } }),
     run: async () => {
       for (const { id } of endpoints.list()) sql.transaction(() => deliveries.prune(id, now()));
+      if (!deps.isDeleted()) sql.transaction(clear);
       start();
       await resume();
     },

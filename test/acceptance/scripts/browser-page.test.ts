@@ -1,5 +1,5 @@
 /**
- * The page and the server of docs/api/browsers.md in a real browser, against a running backend: `EventSource`, `fetch`, preflights
+ * The page and the server of docs/api/browser-page.md in a real browser, against a running backend: `EventSource`, `fetch`, preflights
  * and refusals as a browser sees them. Skipped where Chromium is not installed.
  */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
@@ -17,7 +17,7 @@ import { openTenant } from "../../support/shared-server";
 const MINUTES = 60_000;
 const BROWSERS = ["chromium", "chromium-browser", "google-chrome"];
 const browser = BROWSERS.find((name) => spawnSync(name, ["--version"]).status === 0);
-const text = readFileSync(join(import.meta.dirname, "..", "..", "..", "docs", "api", "browsers.md"), "utf8");
+const text = readFileSync(join(import.meta.dirname, "..", "..", "..", "docs", "api", "browser-page.md"), "utf8");
 const readBlock = (language: string): string => new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\``, "m").exec(text)?.[1] ?? "";
 
 let site: Site;
@@ -141,7 +141,7 @@ beforeAll(async () => {
 
 afterAll(() => site?.close());
 
-describe.skipIf(browser === undefined)("the page of docs/api/browsers.md in a browser", () => {
+describe.skipIf(browser === undefined)("the page of docs/api/browser-page.md in a browser", () => {
   test(
     "sends a message and shows its streamed answer",
     async () => {

@@ -27,7 +27,8 @@ const COMPILER_OPTIONS = {
   noEmit: true,
 };
 
-const pages = readPages().filter(({ path }) => path.startsWith("docs/api/"));
+/** The page for browsers has a server and a page, which browser-page.test opens. */
+const pages = readPages().filter(({ path }) => path.startsWith("docs/api/") && path !== "docs/api/browser-page.md");
 const programs = pages.flatMap(findPrograms).filter(({ language }) => language === "ts");
 /** The README's program has a placeholder for the key, so it is not run. */
 const compiled = [

@@ -19,11 +19,13 @@ beforeEach(() => {
 });
 afterAll(() => rmSync(directory, { recursive: true, force: true, maxRetries: 3 }));
 
-function openD1(): DatabaseSync {
+function findD1(): string {
   const d1 = join(state, "v3", "d1");
   const [name = ""] = readdirSync(d1, { recursive: true, encoding: "utf8" }).filter((file) => /[0-9a-f]{64}\.sqlite$/.test(file));
-  return new DatabaseSync(join(d1, name));
+  return join(d1, name);
 }
+
+const openD1 = (): DatabaseSync => new DatabaseSync(findD1());
 
 function noteMigration(name: string): void {
   const database = openD1();
@@ -44,6 +46,7 @@ test("data of this build is taken as it is, with a note of its migrations or wit
   expect(database.prepare("SELECT name FROM d1_migrations").all()).toEqual([
     { name: "0001_initial.sql" },
     { name: "0002_auto_compact.sql" },
+    { name: "0003_usage_days.sql" },
   ]);
   database.close();
 }, 120_000);
@@ -89,3 +92,20 @@ test("a database that wrangler.toml no longer names makes no data of another bui
 
   expect(readFileSync(stamp, "utf8")).not.toContain("longhand-2");
 }, 120_000);
+
+test.each(["", "-wal", "-shm"])(
+  "a database whose file was deleted alone is made anew, also beside a left file '%s'",
+  async (left) => {
+    const name = findD1();
+    if (left !== "") writeFileSync(`${name}${left}`, "left behind");
+    rmSync(name);
+
+    expect(await applyMigrations(state)).toEqual({ isLost: true });
+    expect(await applyMigrations(state)).toEqual({ isLost: false });
+
+    const database = openD1();
+    expect(database.prepare("SELECT count(*) AS rows FROM sessions").get()).toEqual({ rows: 0 });
+    database.close();
+  },
+  120_000,
+);

@@ -69,11 +69,23 @@ async function talk(connection: Connection): Promise<{ readonly session: string;
   return { session, tenant: `ten_${connection.key.split("_")[2]}` };
 }
 
-/** A row that the session never had. */
-function addRow(checkout: string, { session, tenant }: { readonly session: string; readonly tenant: string }): void {
+async function listSessions(connection: Connection): Promise<readonly string[]> {
+  const page = z.object({ data: z.array(z.object({ id: z.string() })) });
+  return page.parse(await callApi(connection, { method: "GET", path: "/v1/sessions" })).data.map(({ id }) => id);
+}
+
+function findDatabase(checkout: string): string {
   const directory = join(checkout, ".wrangler", "state", "v3", "d1");
   const files = readdirSync(directory, { recursive: true, encoding: "utf8" }).filter((name) => /[0-9a-f]{64}\.sqlite$/.test(name));
-  const database = new DatabaseSync(join(directory, files[0] ?? ""), { timeout: 5_000 });
+  return join(directory, files[0] ?? "");
+}
+
+/** The file alone: what SQLite and the note of the migrations left beside it stays. */
+const removeDatabase = (checkout: string): void => rmSync(findDatabase(checkout));
+
+/** A row that the session never had. */
+function addRow(checkout: string, { session, tenant }: { readonly session: string; readonly tenant: string }): void {
+  const database = new DatabaseSync(findDatabase(checkout), { timeout: 5_000 });
   const columns = "tenant_id, session_id, position, id, kind, role, content, content_state, tokens, created_at, last_seq";
   const query = `INSERT INTO messages (${columns}) VALUES (?, ?, 99, 'msg_nobody', 'user', 'user', '[]', 'whole', 1, 1, 1)`;
   database.prepare(query).run(tenant, session);
@@ -81,10 +93,10 @@ function addRow(checkout: string, { session, tenant }: { readonly session: strin
 }
 
 test(
-  "a rebuild names every row that is wrong, mends it, and finds all of it equal the next time",
+  "a rebuild names every row that is wrong, mends it, and finds all of it equal the next time; of a database whose file was deleted it brings all rows back",
   async () => {
     const checkout = createCheckout();
-    const server = run(checkout, ["start"], { PORT: String(await findFreePort()) });
+    let server = run(checkout, ["start"], { PORT: String(await findFreePort()) });
     try {
       const greeting = await untilReady(server);
       const connection = readConnection(join(checkout, ".longhand", "dev.json"));
@@ -105,6 +117,18 @@ test(
       expect(await rebuild(checkout, "--tenants")).toEqual({ code: 0, said: "", lines: ["1 0 0"] });
       server.child.kill("SIGTERM");
       expect(await server.ended).toBe(0);
+
+      removeDatabase(checkout);
+      server = run(checkout, ["start"], { PORT: String(await findFreePort()) });
+      await untilReady(server);
+      expect(server.said).toContain("The database of the lists was missing and is made anew");
+      const again = readConnection(join(checkout, ".longhand", "dev.json"));
+      if (!again) throw new Error("npm start wrote no .longhand/dev.json");
+      expect(again.key).toBe(connection.key);
+      expect(await listSessions(again)).toEqual([]);
+      const refilled = await rebuild(checkout, "--tenant", tenant);
+      expect([refilled.code, refilled.said]).toEqual([0, ""]);
+      expect(await listSessions(again)).toEqual([session]);
     } finally {
       server.child.kill("SIGTERM");
       await server.ended;

@@ -9,9 +9,9 @@ import { NO_LIMITS } from "../../../src/contract/limits";
 import type { SessionDescription } from "../../../src/contract/session";
 import type { TurnReport } from "../../../src/contract/turn";
 import type { SessionId } from "../../../src/domain/ids";
-import { SERVE_FOR } from "../../../src/lib/request-scope";
 import { advanceClock } from "../../workers/clock";
-import { type Chat, migrate, newChat, newTenant, readBody, type Tenant } from "../../workers/support";
+import { type Chat, migrate, newChat, newTenant, readBody } from "../../workers/support";
+import { watchTenant } from "../../workers/tenant-watch";
 
 const SESSIONS = 8;
 /** The clock moves by this time from round to round, so that a standing is asked for long before it must be waited for. */
@@ -24,54 +24,6 @@ beforeAll(migrate);
 afterEach(() => {
   vi.restoreAllMocks();
 });
-
-interface Watched {
-  /** How often each method was called. */
-  readonly calls: ReadonlyMap<string, number>;
-  /** From here on, no call reaches the object before the returned function is called, which resolves once all have ended. */
-  hold(): () => Promise<void>;
-}
-
-/** Watches the isolate's calls to the tenant's object. */
-function watch(tenant: Tenant): Watched {
-  const calls = new Map<string, number>();
-  let underWay = 0;
-  let gate = Promise.resolve();
-  const { getByName } = env.TENANTS;
-  vi.spyOn(env.TENANTS, "getByName").mockImplementation((name) => {
-    const stub = getByName.call(env.TENANTS, name);
-    if (name !== tenantObjectName(tenant.id)) return stub;
-    const get = (target: typeof stub, method: string | symbol): unknown => {
-      const called: unknown = Reflect.get(target, method);
-      if (typeof called !== "function" || typeof method !== "string") return called;
-      return async (...input: unknown[]): Promise<unknown> => {
-        // A call on behalf of a request names its method (`lib/request-scope`).
-        const name = method === SERVE_FOR ? String(input[1]) : method;
-        calls.set(name, (calls.get(name) ?? 0) + 1);
-        underWay += 1;
-        await gate;
-        try {
-          return await Reflect.apply(called, target, input);
-        } finally {
-          underWay -= 1;
-        }
-      };
-    };
-    return new Proxy(stub, { get });
-  });
-  return {
-    calls,
-    hold: () => {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      gate = promise;
-      return () => {
-        gate = Promise.resolve();
-        resolve();
-        return vi.waitFor(() => expect(underWay).toBe(0), { timeout: 30_000 });
-      };
-    },
-  };
-}
 
 /** Further sessions with the model of the chat. */
 async function openMore(chat: Chat, count: number): Promise<readonly SessionId[]> {
@@ -98,7 +50,7 @@ async function newHotTenant(): Promise<{ readonly chat: Chat; readonly others: r
 it("no turn of a known tenant waits for the tenant's object, and an isolate asks it a few times a minute for all sessions together", async () => {
   const { chat, others } = await newHotTenant();
   advanceClock(MINUTE_MS - (Date.now() % MINUTE_MS));
-  const { calls, hold } = watch(chat.tenant);
+  const { calls, hold } = watchTenant(chat.tenant);
   await sayIn(chat, chat.id);
   const before = new Map(calls);
 
@@ -112,20 +64,8 @@ it("no turn of a known tenant waits for the tenant's object, and an isolate asks
 
   expect(new Set(ended)).toEqual(new Set(["completed"]));
   const more = (method: string): number => (calls.get(method) ?? 0) - (before.get(method) ?? 0);
-  // A session asks where its rows belong, behind its turns.
-  const onTurns = [...calls.keys()].filter((method) => method !== "readPlacement");
-  expect(onTurns.toSorted()).toEqual([
-    "authenticate",
-    "knownBudgets",
-    "limits",
-    "resolveModel",
-    "sealedCredential",
-    "standing",
-    "takeRates",
-    "webhookInterest",
-  ]);
+  expect([...calls.keys()].toSorted()).toEqual(["authenticate", "brief", "takeRates"]);
   expect(more("takeRates")).toBe(0);
-  expect(more("standing")).toBeLessThanOrEqual(MINUTE_MS / 5_000);
-  for (const method of ["authenticate", "knownBudgets", "limits", "resolveModel", "sealedCredential", "webhookInterest"])
-    expect(more(method)).toBeLessThanOrEqual(4);
+  expect(more("brief")).toBeLessThanOrEqual(MINUTE_MS / 5_000);
+  expect(more("authenticate")).toBeLessThanOrEqual(4);
 }, 120_000);

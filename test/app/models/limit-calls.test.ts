@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { takeCall, withCallLimit } from "../../../src/app/models/limit-calls";
 import type { ChatModel, ModelRequest, ModelStreamPart } from "../../../src/app/ports";
 import { windowEnd } from "../../../src/app/rate-grants";
-import { createRateMeter, shareOfLimit } from "../../../src/app/rate-meter";
+import { createRateMeter } from "../../../src/app/rate-meter";
 import { type LimitSet, NO_LIMITS } from "../../../src/contract/limits";
 import type { KeyId } from "../../../src/domain/ids";
 import { createRateWindows } from "../../../src/tenant/limits/rate-windows";
@@ -22,7 +22,7 @@ function setUp(limits: LimitSet | null) {
       return createRateWindows(sql).grant(asks, NOW);
     },
     now: () => NOW,
-    smallest: shareOfLimit,
+    background: () => {},
     max: 10,
   });
   const model = {

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Log, Projection, ProjectionBatch } from "../../../src/app/ports";
 import { DRAIN_BUDGET, PAGE, type ProjectionSource, projectSession, retryDelay } from "../../../src/app/projection/project";
 import { ProjectionGapError } from "../../../src/app/projection/projection-gap";
+import { startTimer } from "../../../src/lib/timer";
 import { LogBuilder, SESSION, TENANT } from "../../read-model/builders";
 
 const silent: Log = { info: () => {}, warn: () => {}, error: () => {} };
@@ -72,6 +73,24 @@ describe("projectSession", () => {
 
     expect(projection.written).toEqual(log.events.map((event) => event.seq));
     expect(source.reads).toBe(4);
+  });
+
+  test.each([
+    { events: 40, pauses: 0 },
+    { events: PAGE.events, pauses: 1 },
+    { events: 3 * PAGE.events, pauses: 3 },
+  ])("of $events events lets other work run $pauses times", async ({ events, pauses }) => {
+    const [source, projection] = [buildSource(buildLog(events - 1)), new FakeProjection()];
+    const writtenAt: number[] = [];
+    const schedule = (ms: number, work: () => void) => {
+      writtenAt.push(projection.written.length);
+      return startTimer(ms, work);
+    };
+
+    await projectSession({ source, projection, log: silent, schedule }, 0);
+
+    expect(projection.written).toHaveLength(events);
+    expect(writtenAt).toEqual(Array.from({ length: pauses }, (_, n) => (n + 1) * PAGE.events));
   });
 
   test("ends when it has asked enough of the read model, and the next one goes on at once", async () => {

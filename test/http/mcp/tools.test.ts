@@ -461,9 +461,11 @@ describe("a message", () => {
     const ended = Promise.withResolvers<ReturnType<typeof ok<ReturnType<typeof turn>>>>();
     const open = turn({ status: "generating", ended_at: null, finish: null });
     const { promise: waits, resolve: isWaiting } = Promise.withResolvers<void>();
+    const limits: unknown[] = [];
     const { connecting } = answering(
       {
-        waitForTurn: () => {
+        waitForTurn: (_, __, within) => {
+          limits.push(within);
           isWaiting();
           return ended.promise;
         },
@@ -481,6 +483,8 @@ describe("a message", () => {
     const getting = call(connected, "get_turn", { session_id: SESSION, turn_id: TURN, wait_seconds: 60 });
     ended.resolve(ok(turn({ output_text: "Done." })));
     expect((await getting).said).toMatchObject({ status: "completed", reply: "Done." });
+    // The wait in the session's object ends with the caller's.
+    expect(limits).toEqual([2_000, 60_000]);
   });
 
   it("whose object is lost meanwhile is not refused: a client would send it again", async () => {

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { ok } from "../../../src/lib/result";
 import { drawn } from "../../support/effort";
-import { accepted, description, KEY, SESSION, turn, world } from "../support";
+import { accepted, description, KEY, SESSION, SETTINGS, turn, world } from "../support";
 
 const JSON_RPC = {
   "content-type": "application/json",
@@ -20,7 +20,7 @@ function open() {
       submit: async () => ok(accepted()),
       waitForTurn: async () => ok(turn({ output_text: "Yes." })),
     },
-    deps: { allowedOrigins: async () => ["https://app.example"] },
+    deps: { knownSettings: async () => ({ ...SETTINGS, allowed_origins: ["https://app.example"] }) },
   });
   const send = (body: unknown, headers: Record<string, string> = {}, method = "POST") =>
     around.app.request("/mcp", {

@@ -65,7 +65,7 @@ export async function connectChat(input: Pick<WorldInput, "tenant" | "principal"
     stop: here((caller, given) => service.stop(caller, given)),
     turn: here((caller, id) => service.turn(caller, id)),
     stream: here((caller, given) => service.stream(caller, given)),
-    waitForTurn: here((caller, id) => service.waitForTurn(caller, id)),
+    waitForTurn: here((caller, id, within) => service.waitForTurn(caller, id, within)),
     usage: here((caller, page) => service.usage(caller, page)),
     executions: here((caller, page) => service.executions(caller, page)),
     erase: here((caller, isNoted) => {

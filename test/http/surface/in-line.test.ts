@@ -54,11 +54,17 @@ describe("a request in line", () => {
     expect(waited).toEqual([TURN]);
   });
 
-  it("is tried once more after 30 seconds, and then refused", async () => {
+  it("is tried once more after 30 seconds, and then refused, and its wait in the session's object ends with that time", async () => {
     const time = new FakeSchedule();
+    const limits: unknown[] = [];
+    const waitForTurn: WholeSessionApi["waitForTurn"] = (_, __, within) => {
+      limits.push(within);
+      return never();
+    };
     const { send, count } = answering(running);
-    const waits = sendInLine({ calls: createCalls({ waitForTurn: never }), schedule: time.schedule }, send);
+    const waits = sendInLine({ calls: createCalls({ waitForTurn }), schedule: time.schedule }, send);
     await Promise.resolve();
+    expect(limits).toEqual([30_000]);
 
     time.advance(29_999);
     expect(count()).toBe(1);

@@ -66,6 +66,11 @@ class Desk {
         return void answer(200, "application/json", JSON.stringify(heard));
       case "/text":
         return void answer(200, "text/plain; charset=utf-8", "sunny, 21 °C");
+      case "/say": {
+        const said = Buffer.from(searchParams.get("body") ?? "");
+        const type = searchParams.get("type") ?? "text/plain";
+        return void response.writeHead(200, { ...(type !== "" && { "content-type": type }), "content-length": said.length }).end(said);
+      }
       case "/latin":
         return void answer(200, "text/plain; charset=iso-8859-1", Buffer.from("caf\xe9", "latin1"));
       case "/image":

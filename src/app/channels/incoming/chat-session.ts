@@ -1,5 +1,6 @@
 /** The session of a conversation, which is opened when it is first needed. */
 import type { SessionId } from "../../../domain/ids";
+import { PLAIN_LINE } from "../../../lib/plain-line";
 import { err, ok, type Result } from "../../../lib/result";
 import type { ChatPlace, ChatUser } from "../channel";
 import { type ChatAddress, toPersonName } from "../chat-api";
@@ -24,7 +25,7 @@ function toEndUser({ channel: { settings } }: ChatRoom, place: ChatPlace, user: 
 /** Each of the conversation's sessions has an external id of its own, by which a repeated opening finds it. */
 async function toExternalId(chat: ChatHost, { channel, conversation }: ChatAddress, generation: number): Promise<string> {
   const whole = `${channel}/${conversation}/${generation}`;
-  const isPlain = whole.length <= MAX_EXTERNAL_ID && !/\p{Cc}/u.test(whole);
+  const isPlain = whole.length <= MAX_EXTERNAL_ID && PLAIN_LINE.test(whole);
   return isPlain ? whole : `${channel}/${await chat.deps.digest(conversation)}/${generation}`;
 }
 

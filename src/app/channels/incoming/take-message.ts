@@ -2,6 +2,7 @@
 import type { Accepted } from "../../../contract/item";
 import { type ItemId, parseId, type SessionId, type TurnId } from "../../../domain/ids";
 import type { Part } from "../../../domain/message";
+import { toPlainLine } from "../../../lib/plain-line";
 import { err, ok, type Result } from "../../../lib/result";
 import type { SessionError } from "../../session-api";
 import type { ChatEvent, Delivery } from "../channel";
@@ -133,7 +134,7 @@ async function findSubmitted({ chat, room }: Task, session: SessionId, error: Se
 function toWriter({ room, row: { delivery } }: Task): string | null {
   const { place, user } = delivery;
   if (room.channel.settings.session_per === "user" || place.is_private) return null;
-  const name = (user.name ?? user.id).replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ").trim();
+  const name = toPlainLine(user.name ?? user.id);
   return [...name].slice(0, MAX_NAME / 2).join("") || user.id.slice(0, MAX_NAME);
 }
 

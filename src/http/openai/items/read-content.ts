@@ -1,6 +1,7 @@
 /** The content of OpenAI's messages as our parts. */
 import { z } from "@hono/zod-openapi";
 import { mediaInput } from "../../../contract/item";
+import { fileName } from "../../../contract/label";
 import type { FieldError } from "../../../contract/problem";
 import { err, ok, type Result } from "../../../lib/result";
 import { isDataUrl } from "../../data-url";
@@ -13,7 +14,7 @@ const file = z.looseObject({
   file_url: z.string().nullish(),
   file_data: z.string().nullish(),
   file_id: z.string().nullish(),
-  filename: z.string().min(1).max(255).nullish(),
+  filename: fileName.nullish(),
 });
 
 /** A part, and the field of the request that a fault of it is answered with. */

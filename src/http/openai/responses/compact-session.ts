@@ -1,4 +1,5 @@
 /** Compacts a session for its client, and reads what the model would read of it afterwards. */
+
 import type { Outcome } from "../../../app/session-api";
 import { isConversationSummary } from "../../../context/placement";
 import { estimateTokens } from "../../../context/tokens";
@@ -8,6 +9,7 @@ import type { DisplayItem } from "../../../contract/item";
 import type { CompactionFailure } from "../../../domain/compaction-events";
 import type { CompactionId, ItemId } from "../../../domain/ids";
 import { err, ok, type Result } from "../../../lib/result";
+import { giveWay } from "../../../lib/timer";
 import type { HttpError } from "../../problem";
 import type { SessionCalls } from "../../session-calls";
 import { translateStream } from "../../surface/translate-stream";
@@ -160,5 +162,6 @@ async function readMessages(
     }
     after = found.at(-1)?.position ?? null;
     if (!page.value.has_more || after === null || (after <= from && left < 0)) return ok(found.toReversed());
+    await giveWay();
   }
 }

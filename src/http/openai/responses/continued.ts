@@ -3,6 +3,7 @@
  * names for what the model said. Such a request is answered as if it had named the response, with what is new alone. Where a compaction of the
  * session stands for the beginning, the input repeats what follows it.
  */
+
 import { z } from "@hono/zod-openapi";
 import { cutToolResult } from "../../../context/cut-result";
 import type { DisplayItem } from "../../../contract/item";
@@ -10,6 +11,7 @@ import type { TurnReport } from "../../../contract/turn";
 import type { ExecutionId, FileId, ItemId, SessionId } from "../../../domain/ids";
 import type { Result } from "../../../lib/result";
 import { sha256 } from "../../../lib/sha256";
+import { giveWay } from "../../../lib/timer";
 import { readPrincipal } from "../../auth";
 import { callWithRetry } from "../../calls";
 import { readDataUrl } from "../../data-url";
@@ -170,7 +172,10 @@ async function compareWith(calls: SessionCalls, { last, repeated, findDigests, s
     const nameFile = (part: FilePart): FileNames => read.nameFile(part);
     const compared = compareInput(repeated, { session: calls.session, messages, ranHere, approvals, nameFile, cut }, isWhole);
     if (compared.outcome === "differs") return null;
-    if (compared.outcome === "longer") continue;
+    if (compared.outcome === "longer") {
+      await giveWay();
+      continue;
+    }
     const leg = await findLeg(calls, { reply: messages[compared.nth], ranHere, approvals });
     return leg && { leg, results: compared.results, approvals: compared.approvals };
   }

@@ -8,7 +8,7 @@ import type { NamedLeg } from "../../surface/ids";
 import type { ResponseAsked } from "./asked";
 import { readInputMessages } from "./input-items";
 
-/** A reply and each of its calls are redacted by themselves. */
+/** A report may begin within a reply, whose calls then have to be named one by one. */
 const listIds = (messages: readonly DisplayItem[]): ItemId[] =>
   messages.flatMap(({ id, tool_calls = [] }) => [id, ...tool_calls.map((call) => call.id)]);
 

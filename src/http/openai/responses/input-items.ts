@@ -1,9 +1,11 @@
 /** `GET /v1/responses/{id}/input_items`: what a response was asked with. */
+
 import type { Context } from "hono";
 import type { DisplayItem } from "../../../contract/item";
 import type { TurnReport } from "../../../contract/turn";
 import type { ExecutionId, ItemId, TurnId } from "../../../domain/ids";
 import { err, ok, type Result } from "../../../lib/result";
+import { giveWay } from "../../../lib/timer";
 import type { HttpDeps, HttpEnv } from "../../deps";
 import { type HttpError, sendProblem } from "../../problem";
 import { type SessionCalls, sessionClient } from "../../session-calls";
@@ -134,6 +136,7 @@ async function readAsked(calls: SessionCalls, turn: TurnReport): Read<readonly D
     const last = data.at(-1);
     if (end >= 0 || !has_more || !last) return keepClients(calls, asked.toReversed(), data[end]);
     after = last.position;
+    await giveWay();
   }
 }
 
@@ -159,6 +162,7 @@ async function findEndAt(calls: SessionCalls, time: number): Read<number> {
     const last = page.value.data.at(-1);
     if (!page.value.has_more || !last) return ok(1);
     after = last.position;
+    await giveWay();
   }
 }
 
