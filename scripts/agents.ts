@@ -1,6 +1,6 @@
 /**
- * `npm run agents`: the coding agents that people run, unmodified and set up as docs/clients says, on a task of twelve tool rounds through a
- * server of its own.
+ * `npm run agents`: the coding agents that people run, unmodified and set up as docs/clients says, on a task of twelve tool rounds or
+ * more through a server of its own.
  */
 import { join } from "node:path";
 import { z } from "zod";
@@ -17,7 +17,7 @@ import { useUntilStopped } from "./support/stop-signal.ts";
 const USAGE = `Usage: npm run agents -- [options] [AGENT…]
   --mode MODE     one of ${MODES.join(", ")}; absent: all of them
   --patient       for a machine that does other work: a stop may take ten seconds
-  --rounds N      tool rounds of the task (12)
+  --rounds N      least tool rounds of the task (12); an agent that cuts results makes more
   --record        writes the requests of mode session to test/fixtures/agents
   --if-reachable  succeeds where the agents cannot be installed, because there is no package registry
   AGENT…          a part of a name: ${CLIENTS.map(({ name }) => name).join("; ")}`;

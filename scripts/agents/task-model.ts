@@ -33,6 +33,8 @@ export interface Progress {
   readonly task: Task;
   /** Calls that the model made. */
   round: number;
+  /** Characters of the results that came. */
+  read: number;
   /** Rounds whose result was not in the next request. */
   readonly lost: number[];
   done: boolean;
@@ -66,6 +68,8 @@ export async function startTaskModel(window: number): Promise<TaskModel> {
 }
 
 const PART = "-part";
+/** About the characters of a line of a result. */
+const LINE_LENGTH = 55;
 
 /** The task in what was said: not in calls, nor in results. A summary may name the part that a subagent did, too. */
 function findTask(messages: readonly WireMessage[]): Task | null {
@@ -89,12 +93,14 @@ function work(request: WireRequest, progress: Map<string, Progress>): Reply {
   const shell = tools.find(({ name }) => SHELLS.includes(name));
   if (!task || !shell || ASKS_FOR_TEXT.test(contentText(request.messages.at(-1)?.content ?? "")))
     return { text: task ? summarize(request) : "A task" };
-  const known = progress.get(task.name) ?? { task, round: 0, lost: [], done: false, lastPiece: 0 };
+  const known = progress.get(task.name) ?? { task, round: 0, read: 0, lost: [], done: false, lastPiece: 0 };
   progress.set(task.name, known);
   if (task.talk) return talk(known);
-  const read = JSON.stringify(request.messages);
-  if (known.round > 0 && !read.includes(resultMark(task.name, known.round)) && known.round !== task.subagent) known.lost.push(known.round);
-  if (known.round >= task.rounds) {
+  const texts = request.messages.map(({ content }) => contentText(content));
+  const mark = resultMark(task.name, known.round);
+  if (known.round > 0 && known.round !== task.subagent && !texts.some((text) => text.includes(mark))) known.lost.push(known.round);
+  known.read += texts.at(-1)?.length ?? 0;
+  if (hasReadAll(known)) {
     known.done = true;
     return { text: `The task ${task.name} is done.` };
   }
@@ -111,6 +117,10 @@ function work(request: WireRequest, progress: Map<string, Progress>): Reply {
     tool_calls: [{ id: `call_${task.name}_${known.round}`, name, arguments: JSON.stringify(asked) }],
   };
 }
+
+/** An agent may cut results, at some times and not at others, so that the rounds alone would not fill the window. */
+const hasReadAll = ({ task: { rounds, lines }, round, read }: Progress): boolean =>
+  round >= rounds && (read >= (rounds * lines * LINE_LENGTH) / 2 || round >= 3 * rounds);
 
 const writeCall = ({ name }: Tool, command: string): string =>
   name === PROGRAMS ? `const run = await tools.exec_command(${JSON.stringify({ cmd: command })}); text(run.output);` : command;

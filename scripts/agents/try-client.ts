@@ -201,11 +201,12 @@ function judge(watched: Watched): string | null {
   const known = model.progress.get(task.name);
   const { compactions, refused } = count(watched);
   if (!known?.done) return `the task ended in round ${known?.round ?? 0}`;
-  if (mode === "stateless") return compactions === 0 ? "the conversation was never compacted" : null;
+  const uncompacted = compactions > 0 ? null : `the conversation was never compacted, with ${known.read} characters of results`;
+  if (mode === "stateless") return uncompacted;
   if (known.lost.length > 0 && mode === "session") return `the results of rounds ${known.lost.join(", ")} did not reach the model`;
   if (client.hasHelpers && !model.progress.get(`${task.name}-part`)?.done) return "the subagent did not end its part";
   if (mode === "killed") return null;
   if (refused > 0) return `${refused} requests were refused`;
   if (model.standIn.log.some(({ overflow }) => overflow)) return "a request was too long for the model";
-  return compactions === 0 ? "the conversation was never compacted" : null;
+  return uncompacted;
 }
