@@ -11,6 +11,7 @@ import { type CorpusFigures, toFigures, toTotals } from "./estimates/figures.ts"
 import { findMissed } from "./estimates/goals.ts";
 import { playCorpus } from "./estimates/play-corpus.ts";
 import { findStale, formatFigures } from "./estimates/report.ts";
+import { countBy, TOKENIZER_NAMES } from "./lab/true-tokens.ts";
 import { readCommandLine, wholeNumber } from "./support/command-line.ts";
 import { Failure, print, runScript, say } from "./support/output.ts";
 import { ROOT } from "./support/paths.ts";
@@ -19,6 +20,7 @@ const USAGE = `Usage: npm run estimates -- [options]
   --traces DIR  recorded conversations, *.jsonl (../shared/data/traces, where there is one)
   --seed N      other generated conversations (1)
   --factor F    a provider whose tokenizer counts F times what o200k does, from 0.5 to 2 (1)
+  --tokenizer T another tokenizer: ${TOKENIZER_NAMES.join(" or ")} (o200k)
   --check       fails when a goal is missed, or when docs/estimates.md has other figures
   --json        figures as JSON`;
 
@@ -33,6 +35,7 @@ function readOptions() {
       traces: { type: "string" },
       seed: { type: "string", default: "1" },
       factor: { type: "string", default: "1" },
+      tokenizer: { type: "string", default: "o200k" },
       check: { type: "boolean", default: false },
       json: { type: "boolean", default: false },
     },
@@ -42,12 +45,13 @@ function readOptions() {
         traces: z.string().optional(),
         seed: wholeNumber(1, 1_000_000_000),
         factor: z.coerce.number().min(0.5, "must be from 0.5 to 2").max(2, "must be from 0.5 to 2"),
+        tokenizer: z.enum(TOKENIZER_NAMES, `must be ${TOKENIZER_NAMES.join(" or ")}`),
         check: z.boolean(),
         json: z.boolean(),
       })
-      .refine((given) => !given.check || (given.factor === 1 && given.seed === DOCUMENTED_SEED), {
+      .refine((given) => !given.check || (given.factor === 1 && given.seed === DOCUMENTED_SEED && given.tokenizer === "o200k"), {
         path: ["check"],
-        message: "goes without --factor and --seed: it is about the table of docs/estimates.md",
+        message: "goes without --factor, --seed and --tokenizer: it is about the table of docs/estimates.md",
       }),
   });
 }
@@ -68,7 +72,8 @@ function findWrong(figures: readonly CorpusFigures[], rows: readonly CorpusFigur
 }
 
 async function main(): Promise<number> {
-  const { traces, seed, factor, check, json } = readOptions();
+  const { traces, seed, factor, tokenizer, check, json } = readOptions();
+  countBy(tokenizer);
   const startedAt = performance.now();
   const folder = findTraces(traces);
   if (folder === null) say("No recorded conversations beside the repository: the generated ones alone.");

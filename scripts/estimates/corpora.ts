@@ -43,6 +43,12 @@ const speakIn =
   (random, sentences) =>
     paragraph(random, language, sentences);
 
+/** Every message is in one to three languages. */
+const speakInMany: Speak = (random, [least, most]) => {
+  const spoken = times(random.between(1, 3), () => pick(random, LANGUAGES));
+  return times(random.between(least, most), () => sentence(random, pick(random, spoken))).join(" ");
+};
+
 /** Every sentence ends with a few emoji. */
 const speakWithEmoji: Speak = (random, [least, most]) =>
   times(
@@ -108,6 +114,7 @@ const KINDS: readonly (readonly [name: string, exchange: Exchange])[] = [
   ["emoji in talk", talk(speakWithEmoji)],
   ["emoji alone", paste(emojiOnly)],
   ["mixed results", work(toolOutput)],
+  ["mixed languages", talk(speakInMany)],
 ];
 
 export const CORPUS_NAMES: readonly string[] = KINDS.map(([name]) => name);

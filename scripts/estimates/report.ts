@@ -48,7 +48,7 @@ export const findStale = (rows: readonly CorpusFigures[], text: string): string[
 };
 
 const NOTES = [
-  "Errors in percent of what the tokenizer (o200k) counts of the whole request; under: furthest below, over: furthest above.",
+  "Errors in percent of what the tokenizer counts of the whole request; under: furthest below, over: furthest above.",
   "before: no usage was reported yet; its medians are signed. after: at least one report; its medians and p95 are of sizes.",
   "estimate: what the request is believed to weigh, and is shown. planned: that and the bound stated beside it, by which everything is decided.",
   "within bound: requests in percent whose count is off the estimate by no more than that bound, either way.",

@@ -1,8 +1,22 @@
-/** The true tokenizer (o200k) of the lab and the estimates. Results are cached, because every policy reads the same texts. */
-import { encode } from "gpt-tokenizer/encoding/o200k_base";
+/** The true tokenizer of the lab and the estimates. Results are cached, because every policy reads the same texts. */
+import { encode as cl100k } from "gpt-tokenizer/encoding/cl100k_base";
+import { encode as o200k } from "gpt-tokenizer/encoding/o200k_base";
 import { Segments } from "../../src/evaluate/segments";
 
+const TOKENIZERS = { o200k, cl100k };
+
+export type Tokenizer = keyof typeof TOKENIZERS;
+
+export const TOKENIZER_NAMES = Object.keys(TOKENIZERS) as readonly Tokenizer[];
+
+let encode = o200k;
 const known = new Map<string, readonly number[]>();
+
+/** From now on another tokenizer than o200k counts. */
+export function countBy(tokenizer: Tokenizer): void {
+  encode = TOKENIZERS[tokenizer];
+  known.clear();
+}
 
 /** Text that looks like a control token is counted as plain text. */
 function encodeText(text: string): readonly number[] {

@@ -16,12 +16,14 @@ import { BYTES_PER_TOKEN, FRAME_BYTES } from "./request-bytes";
 import { estimateTokens, MESSAGE_OVERHEAD_TOKENS } from "./tokens";
 
 /**
- * Text that no provider has counted may weigh a quarter more or less than its estimate (docs/estimates.md). Decisions
- * use the upper bound.
+ * Text that no provider has counted may weigh a quarter more or less than its estimate (docs/estimates.md), unless the session has
+ * learned that its estimates are further off. Decisions use the upper bound.
  */
 export const PADDING = 1.25;
 /** Minimum error of an estimate in tokens, because the relative error of a short text is larger. */
 const LEAST_ERROR_TOKENS = 8;
+/** A count that is further off says more of the provider than of the text. */
+const MAX_SPREAD = 3;
 
 /** The facts about a model on which the size of a request depends. */
 export interface SizedModel extends MediaReader {
@@ -67,9 +69,17 @@ export class Sizing {
     this.#reduced = byPosition(state.view.reduced);
   }
 
-  /** Factor from raw tokens to their upper bound. */
+  /** Factor from raw tokens of a whole request to their upper bound. */
   get padded(): number {
     return this.ratio * PADDING;
+  }
+
+  /**
+   * Factor from the estimate of a part of a request to its upper bound. It is more than `PADDING` where counts of this session's parts were
+   * further off: in a whole request they even out, and the ratio is learned from wholes.
+   */
+  get padding(): number {
+    return Math.max(PADDING, 1 + Math.min(MAX_SPREAD, this.#learned?.spread ?? 0));
   }
 
   /** Whether a provider's count has taught the ratio. */
@@ -162,7 +172,7 @@ export class Sizing {
   after(changed: SessionState): Measure {
     const [before, after] = [this.next(), new Sizing(changed, this.model)];
     if (after.#anchor()) return after.next();
-    const stays = estimated(0, before.tokens * (after.raw / Math.max(1, this.raw)));
+    const stays = estimated({ guessed: before.tokens * (after.raw / Math.max(1, this.raw)) });
     const byChange = measureWithout(before, before.tokens - stays.tokens);
     return byChange.error_bound < stays.error_bound ? byChange : { ...stays, source: byChange.source };
   }
@@ -179,7 +189,8 @@ export class Sizing {
     for (let index = items.length - 1; index >= 0; index--) {
       const item = items[index];
       if (!item || item.position <= to) break;
-      if (!anchor || item.position > anchor.reply_to) behind += this.item(item) * this.padded;
+      if (!anchor) behind += this.item(item) * this.padded;
+      else if (item.position > anchor.reply_to) behind += this.item(item) * this.ratio * this.padding;
       else if (item.position <= anchor.up_to) behind += (this.item(item) * this.padded) / PADDING ** 2;
     }
     return Math.max(0, Math.ceil(this.planned() - behind));
@@ -205,14 +216,16 @@ export class Sizing {
   }
 
   #from(anchor: UsageAnchor | null, extra: number): Measure {
-    const { ratio } = this;
-    if (!anchor) return withCounted(estimated(0, (this.raw + extra) * ratio), this.counted);
+    const { ratio, padding } = this;
+    if (!anchor) return withCounted(estimated({ guessed: (this.raw + extra) * ratio }), this.counted);
     const head = this.#addedInFront(anchor);
     const since = this.#addedSince(anchor);
     const added = extra + (since.added > 0 ? since.added + since.uncounted : 0);
     if (added === 0 && head === 0) return { tokens: anchor.input + anchor.output, source: "reported", error_bound: 0 };
-    return { ...estimated(anchor.input + anchor.output, (added + head) * ratio, (added + Math.abs(head)) * ratio), source: "mixed" };
+    const off = { guessed: (added + head) * ratio, uncertain: (added + Math.abs(head)) * ratio, padding };
+    return { ...estimated({ counted: anchor.input + anchor.output, ...off }), source: "mixed" };
   }
+
   /** The `chars_4` estimate of the next request, for what no usage was reported for: without frames, unpadded, and off by up to a factor of 2. */
   #byCharacters(anchor: UsageAnchor | null, extra: number): number {
     const { state } = this;
@@ -282,14 +295,22 @@ function withCounted({ tokens, error_bound, source }: Measure, off: Counted): Me
   return { tokens: tokens - less, error_bound: Math.max(0, error_bound - Math.floor(off.padded) + less), source: "mixed" };
 }
 
-/** `counted` tokens plus `guessed` ones, which may be negative. `uncertain`: how many of them are only estimated. */
-function estimated(counted: number, guessed: number, uncertain: number = Math.abs(guessed)): Measure {
-  const error_bound = Math.ceil(uncertain * (PADDING - 1)) + LEAST_ERROR_TOKENS;
+interface Guess {
+  readonly guessed: number;
+  readonly counted?: number;
+  /** How many tokens are only estimated. */
+  readonly uncertain?: number;
+  readonly padding?: number;
+}
+
+/** `counted` tokens plus `guessed` ones, which may be negative. */
+function estimated({ guessed, counted = 0, uncertain = Math.abs(guessed), padding = PADDING }: Guess): Measure {
+  const error_bound = Math.ceil(uncertain * (padding - 1)) + LEAST_ERROR_TOKENS;
   return { tokens: Math.max(0, Math.ceil(counted + guessed)), source: "estimated", error_bound };
 }
 
 /** The size of a text or a request that is only estimated, with the same bound as the estimated part of a request. */
-export const toEstimate = (tokens: number): Measure => estimated(0, tokens);
+export const toEstimate = (tokens: number): Measure => estimated({ guessed: tokens });
 
 /** The upper bound of a measure. */
 export const toUpperBound = ({ tokens, error_bound }: Measure): number => tokens + error_bound;

@@ -22,6 +22,19 @@ export interface LearnedRatio {
   readonly value: number;
   /** Absent: no count is known. */
   readonly fixed?: CountedFixed;
+  /** The last request that was counted. */
+  readonly last?: CountedRequest;
+  /**
+   * By how much the count of what one request added was off its estimate, as a share of that estimate: the largest, which fades with each
+   * later request. A tokenizer that counts some scripts otherwise than the estimator shows here, and in no single ratio. Absent: 0.
+   */
+  readonly spread?: number;
+}
+
+/** In tokens. */
+interface CountedRequest {
+  readonly estimate: number;
+  readonly reported: number;
 }
 
 /** Maximum number of models whose ratio a session keeps: the most recently asked. */
@@ -48,7 +61,21 @@ export function learnFrom(ratios: readonly LearnedRatio[], heard: Heard): readon
   const known = ratios.find((ratio) => ratio.model === model);
   const value = learnRatio(known?.value ?? start, estimate, reported);
   const fixed = learnFixed(known?.fixed ?? null, value, heard);
-  return [{ model, value, ...(fixed && { fixed }) }, ...ratios.filter((known) => known.model !== model)].slice(0, MAX_RATIOS);
+  const spread = learnSpread(known, heard);
+  const learned = { model, value, last: { estimate, reported }, ...(fixed && { fixed }), ...(spread > 0 && { spread }) };
+  return [learned, ...ratios.filter((known) => known.model !== model)].slice(0, MAX_RATIOS);
+}
+
+/** Less than this many tokens say little of an estimate: the frames of messages are a large part of them. */
+const LEAST_ADDED_TOKENS = 32;
+const SPREAD_FADE = 0.9;
+
+function learnSpread(known: LearnedRatio | undefined, { estimate, reported, start = 1 }: Heard): number {
+  const { last = { estimate: 0, reported: 0 }, value = start, spread = 0 } = known ?? {};
+  const added = (estimate - last.estimate) * value;
+  if (added < LEAST_ADDED_TOKENS) return spread;
+  const off = Math.abs((reported - last.reported) / added - 1);
+  return Math.max(off, spread * SPREAD_FADE);
 }
 
 /** What the fixed part weighs at most: the provider's count of a request, less the least that the rest of it can weigh. */

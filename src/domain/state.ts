@@ -16,7 +16,7 @@ import type { SessionSchedule } from "./schedule-events";
 import { askedSystem, generationTexts } from "./turn-choices";
 
 /** Each snapshot stores this number, and a snapshot with another number is ignored. Raise it with any change of shape or meaning below. */
-export const STATE_VERSION = 6;
+export const STATE_VERSION = 7;
 
 export interface OpenCall {
   readonly execution: ExecutionId;

@@ -214,6 +214,36 @@ describe("the ratio", () => {
     expect([findRatio("b"), findRatio("c"), asked.map(({ model }) => model)]).toEqual([0.9, 1, ["a", "b"]]);
   });
 
+  test("is not all that is learned: a count that is further off its estimate than a quarter widens the bound, which then fades", () => {
+    const learn = (requests: readonly (readonly [estimate: number, reported: number])[]) =>
+      requests.reduce<ReturnType<typeof learnFrom>>(
+        (known, [estimate, reported]) => learnFrom(known, { model: MODEL, estimate, reported, fixed: null }),
+        [],
+      );
+    const exact = [1_000, 1_000] as const;
+    const findPadding = (...requests: (readonly [number, number])[]): number =>
+      sized(viewing([], { ratios: learn([exact, ...requests]) })).padding;
+    expect(findPadding()).toBe(PADDING);
+    expect(findPadding([1_100, 1_120])).toBe(PADDING);
+    expect(findPadding([1_100, 1_180])).toBeCloseTo(1.8);
+    expect(findPadding([1_100, 1_040])).toBeCloseTo(1.6);
+    expect(findPadding([1_100, 1_180], [1_200, 1_280])).toBeCloseTo(1.72, 1);
+    // A compaction came between, or too little to tell.
+    expect(findPadding([500, 900])).toBe(PADDING);
+    expect(findPadding([1_010, 1_100])).toBe(PADDING);
+  });
+
+  test("holds for whole requests, and the wider bound for what one request adds", () => {
+    const known = (spread: number) => ({ ratios: [{ model: MODEL, value: 1, spread }] });
+    const asked = counted([item(1, "user"), item(2, "assistant"), item(3, "user", { tokens: 400 })], 2, known(0.5));
+    const since = 400 + MESSAGE_OVERHEAD_TOKENS;
+    expect(sized(asked).next()).toEqual({ tokens: 120 + since, source: "mixed", error_bound: since / 2 + LITTLE });
+    expect(sized(asked).upTo(2)).toBe(120 + MESSAGE_OVERHEAD_TOKENS * 1.5 + LITTLE);
+    const whole = (spread: number) => sized(viewing([item(1, "user", { tokens: 400 })], known(spread)));
+    expect(whole(0.5).next()).toEqual(whole(0).next());
+    expect(whole(9).padding).toBe(4);
+  });
+
   test("is this model's only", () => {
     const state = viewing([], { ratios: [{ model: "other", value: 2 }] });
     expect([sized(state).ratio, sized(state, plainModel("other")).ratio]).toEqual([1, 2]);

@@ -5,6 +5,7 @@ import { quantile, toFigures, toTotals } from "../../scripts/estimates/figures";
 import { findMissed } from "../../scripts/estimates/goals";
 import { type Estimate, playCorpus } from "../../scripts/estimates/play-corpus";
 import { findStale, formatFigures } from "../../scripts/estimates/report";
+import { countBy } from "../../scripts/lab/true-tokens";
 import { sized } from "../support/effort";
 
 const named = (name: string, seed = 1): Corpus => {
@@ -51,6 +52,16 @@ test("after a report only what came since is estimated: a request is off by less
     after.filter((one) => one.reports === reports).map(({ expected, counted }) => Math.abs(expected / counted - 1));
   expect(sizes(1)).toHaveLength(10);
   expect(quantile(sizes(11), 0.5)).toBeLessThan(quantile(sizes(1), 0.5));
+});
+
+/** Its counts are those of o200k for English, and up to three times those for Hindi. */
+test.each(["Hindi", "Thai", "mixed languages"])("the bound follows another tokenizer from the second report on: %s", (name) => {
+  countBy("cl100k");
+  const { after } = playCorpus(named(name), 1);
+  countBy("o200k");
+  const later = after.filter(({ reports }) => reports > 1);
+  const within = later.filter(({ expected, counted, planned }) => Math.abs(expected - counted) <= planned - expected);
+  expect(within.length / later.length).toBeGreaterThanOrEqual(0.85);
 });
 
 test("a provider that counts a third more is known after its first report", () => {

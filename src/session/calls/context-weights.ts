@@ -4,7 +4,7 @@ import type { ModelSpec } from "../../app/ports";
 import { toAssumedLimits } from "../../app/request/build-request";
 import { toReplyReserve, toRequestLimit } from "../../context/budget";
 import { toPolicy } from "../../context/policy-choice";
-import { PADDING, Sizing } from "../../context/sizing";
+import { Sizing } from "../../context/sizing";
 import type { ContextPart, ContextWeights } from "../../contract/context";
 import { fixedTokens, offeredTools, type SessionState } from "../../domain/state";
 
@@ -23,13 +23,13 @@ export function weighContext(state: SessionState, spec: ModelSpec): ContextWeigh
 
 /** The weight of each part, scaled by the session's learned ratio. Unlike the plan's figures it is not padded. */
 function listParts(sizing: Sizing): ContextPart[] {
-  const { state, ratio } = sizing;
+  const { state, ratio, padding } = sizing;
   const part = (name: ContextPart["part"], tokens: number, position: number | null = null): ContextPart => ({
     part: name,
     position,
     tokens: Math.ceil(tokens * ratio),
     source: "estimated",
-    error_bound: Math.ceil(tokens * ratio * (PADDING - 1)),
+    error_bound: Math.ceil(tokens * ratio * (padding - 1)),
   });
   const tools = offeredTools(state)?.tokens ?? 0;
   const pins = state.pins.reduce((sum, pin) => sum + pin.tokens, 0);
