@@ -86,3 +86,11 @@ test("files that a message's own model is sent inside the request are within the
   expect(files.length).toBeGreaterThan(0);
   expect(files.reduce((sum, bytes) => sum + (bytes * 4) / 3, 0)).toBeLessThanOrEqual(MAX_CONTENT_BYTES);
 });
+
+test("the next request is compared as the open turn's own model is sent it", async () => {
+  const life = await ask("plain", "dense", TEXTS.slice(0, 2));
+  const next = { turn: null, call: null };
+  expect(await life.service.contextDiff(CALLER, { from: next, to: next })).toMatchObject({ value: { to: { model: "dense" } } });
+  await life.answer("now");
+  expect(await life.service.contextDiff(CALLER, { from: next, to: next })).toMatchObject({ value: { to: { model: "plain" } } });
+});

@@ -8,6 +8,7 @@ import { buildView } from "../../context/view";
 import { diffViews, MAX_LISTED, requestTokens, type ShownRequest } from "../../context/view-diff";
 import type { ContextDiff, DiffSide, EpochStep } from "../../contract/context";
 import type { SessionState } from "../../domain/state";
+import { askedModel } from "../../domain/turn-choices";
 import { ok } from "../../lib/result";
 import type { ContentReader } from "../content";
 import { readEpochChanges } from "../log/event-log";
@@ -54,7 +55,7 @@ async function readSide(session: Session, { turn, call }: RequestRef): Promise<a
 
 /** The next request as `GET …/context` shows it: made to fit first, by the steps that need no model. */
 async function readNext(session: Session): Promise<api.Outcome<Side>> {
-  const found = await resolveKnown(session);
+  const found = await resolveKnown(session, askedModel(session.state));
   if (!found.ok) return found;
   const spec = found.value;
   const { writer, content } = rehearse(session, null);
