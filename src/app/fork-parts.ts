@@ -45,6 +45,8 @@ export interface ForkHead extends ForkLine {
   readonly system: string | null;
   readonly tools: readonly ToolDefinition[] | null;
   readonly title: string | null;
+  /** In the copy's numbers: the position up to which a model read what it made the title from. Absent: no model made it. */
+  readonly title_read_to?: number;
   /** The session's own instructions for summaries, and those of its policy. */
   readonly summary_instructions: string | null;
   readonly policy_instructions: string | null;

@@ -345,6 +345,7 @@ export const storedEvent = domainShape<Event>()(
           overlays,
           reduced: z.array(reduced).readonly(),
           reads: z.array(z.strictObject({ overlay: id("ovl"), ranges })).readonly(),
+          title_read_to: place.optional(),
         })
         .optional(),
       line: z.strictObject({ elsewhere: ranges, shown: ranges, seq: count.optional() }).optional(),

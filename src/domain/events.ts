@@ -198,6 +198,8 @@ export interface ForkedView {
   readonly reduced: readonly Reduced[];
   /** The positions that each of these summaries was made from, as the fork numbers them. */
   readonly reads: readonly { readonly overlay: OverlayId; readonly ranges: readonly CoveredRange[] }[];
+  /** The position up to which a model read what it made the fork's first title from. Absent: no model made it. */
+  readonly title_read_to?: number;
 }
 
 /** Positions as the source session numbered them when the copy began. */

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { copySession } from "../../src/app/branch/copy-session";
 import { fold } from "../../src/domain/evolve";
 import type { SessionId } from "../../src/domain/ids";
+import { readItems } from "../../src/session/log/log-tables";
 import { countingIds, id, SESSION, TENANT } from "../support/builders";
 import { everything, findId } from "./contents";
 import { CALLER, Life, settle } from "./life";
@@ -440,6 +441,36 @@ describe("a copy under way", () => {
 
     expect(outcome).toMatchObject({ ok: true, value: { title } });
     expect(everything(life)).not.toContain(SECRET);
+  });
+
+  test.each([null, "My own"])("and so do a whole copy, and a copy of that one, when they redact it themselves: %s", async (title) => {
+    const source = await newLife({ policy: `{"preset":"oneclaw","title_model":"${ROOMY.id}"}` });
+    await say(source, `My card is ${SECRET}`, "noted");
+    await source.answer(`The card ${SECRET}`);
+    await say(source, "and more", "of that");
+    const { life: first } = await forkWhile(source, { before: 0, title });
+    const second = new Life(undefined, "fork-2", countingIds());
+    const to = { tenant: TENANT, session: id("ses", 78) } as const;
+    await copySession({
+      hold: async () => true,
+      source: (work) => work(first.service, FORK_CALLER),
+      target: (work) => work(second.service, to),
+      from: FORK,
+      to: to.session,
+      at: 2,
+      title: null,
+    });
+    const redactAt = async (life: Life, caller: typeof to | typeof FORK_CALLER, position: number): Promise<unknown> => {
+      const [item] = readItems(life.sql, { from: position, to: position, limit: 1, order: "asc" });
+      if (!item) throw new Error(`there is no item at ${position}`);
+      await life.service.redact(caller, item.id);
+      const shown = await life.service.describe(caller);
+      return shown.ok ? shown.value.title : shown.error;
+    };
+
+    expect(await redactAt(first, FORK_CALLER, 3)).toBe(title ?? `The card ${SECRET}`);
+    expect(await redactAt(first, FORK_CALLER, 1)).toBe(title);
+    expect(await redactAt(second, to, 1)).toBe(title);
   });
 });
 

@@ -55,7 +55,8 @@ export async function copySession(copying: Copying): Promise<Outcome<SessionDesc
 async function begin({ source, target, from, to, at, cut, title, throwaway }: Copying): Promise<Outcome<ForkBegun>> {
   const read = await source((api, caller) => api.forkHead(caller, at, cut));
   if (!read.ok) return read;
-  const head = await renameHead({ ...read.value, ...(title !== null && { title }), ...(throwaway && { throwaway }) }, to);
+  const named = title === null ? read.value : withTitle(read.value, title);
+  const head = await renameHead({ ...named, ...(throwaway && { throwaway }) }, to);
   return target((api, caller) => api.beginFork(caller, { from, head }));
 }
 
@@ -82,6 +83,8 @@ async function copyPages(
     await giveWay(schedule);
   }
 }
+
+const withTitle = ({ title_read_to: _, ...head }: ForkHead, title: string): ForkHead => ({ ...head, title });
 
 /** No redaction takes a title that the copy was given. */
 const toTitled = ({ redaction, ...page }: ForkPage, title: string | null): ForkPage => ({

@@ -20,7 +20,7 @@ import { findNewest, readBranchItems } from "../log/branch-items";
 import { stateAt } from "../log/checkpoints";
 import { readRedactedSince } from "../log/event-log";
 import { readItems, readRanges } from "../log/log-tables";
-import { findReadingSummaries, isTitleMadeFrom, readReadings } from "../log/purge-content";
+import { findReadingSummaries, readReadings, readTitleReach } from "../log/purge-content";
 import { createSessionPast } from "../log/session-past";
 import type { Sql } from "../log/sql";
 import { readItemsAt } from "../recall/recall-reader";
@@ -52,6 +52,7 @@ export function forkHead(session: Session, given: number | null, cut?: ForkCut):
   const readings = readReadings(deps.sql);
   const { settings } = state;
   const tools = content.readRefTools(settings.tools);
+  const titleRead = settings.title ? count(Math.min(at, readTitleReach(deps.sql, settings.title.body))) : 0;
   return ok({
     at,
     elsewhere,
@@ -63,6 +64,7 @@ export function forkHead(session: Session, given: number | null, cut?: ForkCut):
     system: content.readRefText(settings.system),
     tools: settings.tools ? tools : null,
     title: content.readRefText(settings.title),
+    ...(titleRead > 0 && { title_read_to: titleRead }),
     summary_instructions: content.readRefText(settings.summary_instructions ?? null),
     policy_instructions: content.readRefText(settings.policy_instructions ?? null),
     metadata: JSON.parse(content.readRefText(settings.metadata) ?? "{}") as Record<string, string>,
@@ -153,7 +155,7 @@ function findRedaction(sql: Sql, { at, elsewhere, seq }: ForkLine): ForkRedactio
   const { title } = stateAt(sql, seq).settings;
   return {
     positions: copied.map(createCount(elsewhere, at)),
-    isTitleMadeFrom: title !== null && isTitleMadeFrom(sql, title.body, Math.min(...copied)),
+    isTitleMadeFrom: title !== null && readTitleReach(sql, title.body) >= Math.min(...copied),
   };
 }
 
@@ -213,7 +215,8 @@ export function beginFork(
   const bodies: NewBody[] = [...texts, metadata, user, own, inherited, generation].flatMap((drafted) => drafted.bodies);
   const summaries = head.overlays.flatMap(({ overlay, text }) => (text === null ? [] : [{ id: overlay.id, text }]));
   const reads = head.overlays.flatMap(({ overlay, read }) => (read ? [{ overlay: overlay.id, ranges: read }] : []));
-  const view = { overlays: head.overlays.map(({ overlay }) => overlay), reduced: head.reduced, reads };
+  const { reduced, title_read_to } = head;
+  const view = { overlays: head.overlays.map(({ overlay }) => overlay), reduced, reads, ...(title_read_to && { title_read_to }) };
   const at = clock();
   const line = { elsewhere: head.elsewhere, shown: head.shown, ...(head.seq !== undefined && { seq: head.seq }) };
   session.content.learn([...bodies, ...summaries]);

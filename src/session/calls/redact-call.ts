@@ -12,7 +12,7 @@ import { findQuotations } from "../../domain/summary-sources";
 import { err, ok } from "../../lib/result";
 import { redactedTokens } from "../content";
 import { findNewest } from "../log/branch-items";
-import { findReadingSummaries, isTitleMadeFrom, readQuotations } from "../log/purge-content";
+import { findReadingSummaries, readQuotations, readTitleReach } from "../log/purge-content";
 import { createSessionPast, findItemAnywhere } from "../log/session-past";
 import type { Sql } from "../log/sql";
 import type { Step } from "../log/store";
@@ -102,6 +102,6 @@ function findMadeFrom(
   return {
     quotes: readItemsAt(sql, [...quoting]).map(toRedacted),
     texts: findReadingSummaries(sql, [...positions, ...quoting]),
-    isTitleMadeFrom: title !== null && isTitleMadeFrom(sql, title.body, Math.min(...positions)),
+    isTitleMadeFrom: title !== null && readTitleReach(sql, title.body) >= Math.min(...positions),
   };
 }

@@ -105,12 +105,16 @@ export function readQuotations(sql: Sql, tool: string): (Quotation & { readonly 
   }));
 }
 
-/** True when a model made this title from a conversation that had reached `position`. */
-export function isTitleMadeFrom(sql: Sql, title: BodyId, position: number): boolean {
-  const query = `SELECT 1 AS one FROM events AS named JOIN events AS call ON call.seq = named.seq - 1
+/** The position that the conversation had reached when a model made this title from it. 0: no model did. */
+export function readTitleReach(sql: Sql, title: BodyId): number {
+  const made = `SELECT json_extract(call.data, '$.up_to') AS reach FROM events AS named JOIN events AS call ON call.seq = named.seq - 1
     WHERE named.type = 'SettingsChanged' AND json_extract(named.data, '$.changes.title.body') = ?
-      AND call.type = 'ModelCallFinished' AND json_extract(call.data, '$.purpose') = 'title' AND json_extract(call.data, '$.up_to') >= ?`;
-  return sql.all(query, title, position).length > 0;
+      AND call.type = 'ModelCallFinished' AND json_extract(call.data, '$.purpose') = 'title'`;
+  // A fork opens with the title that it takes over.
+  const brought = `SELECT json_extract(fork.data, '$.view.title_read_to') AS reach FROM events AS opened, events AS fork
+    WHERE opened.type = 'SessionOpened' AND json_extract(opened.data, '$.settings.title.body') = ? AND fork.type = 'SessionForked'`;
+  const rows = sql.all<{ reach: number | null }>(`${made} UNION ALL ${brought}`, title, title);
+  return Math.max(0, ...rows.map(({ reach }) => reach ?? 0));
 }
 
 /** The artifacts of a tool result. */
