@@ -6,7 +6,10 @@ import { ok, type Result } from "../lib/result";
 export const EXPORT_TYPES = { csv: "text/csv; charset=utf-8; header=present", jsonl: "application/x-ndjson; charset=utf-8" } as const;
 export type ExportFormat = keyof typeof EXPORT_TYPES;
 
-/** Rows of one query. An invocation has 1,000 queries to D1 (Cloudflare's D1 limits, paid plan), so an export ends with an error after some millions. */
+/**
+ * Rows of one query. An invocation has 1,000 queries to D1 (Cloudflare's D1 limits, paid plan), so an export ends with an error after some
+ * millions, and one by session or end user after half a million names.
+ */
 const EXPORT_PAGE_ROWS = 5_000;
 
 /** A cell that begins so may be read as a formula (OWASP, CSV injection). */

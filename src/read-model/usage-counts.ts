@@ -72,8 +72,14 @@ export const DAY_GROUPS = {
 } as const;
 
 export type CallRange = Pick<UsageInput, "tenant" | "from" | "to">;
+/** `endUser`: empty for the calls of which no end user is known. */
 type Filters = Pick<UsageInput, "session" | "model" | "purpose" | "key" | "endUser">;
-type Selected = CallRange & Filters & { readonly groupBy: readonly StoredGroup[] };
+/** The only sessions or end users whose calls are counted. */
+export interface SelectedNames {
+  readonly of: "session" | "end_user";
+  readonly names: readonly string[];
+}
+type Selected = CallRange & Filters & { readonly groupBy: readonly StoredGroup[]; readonly only?: SelectedNames };
 
 export const joinSql = (parts: readonly SQL[]): SQL => sql.join([...parts], sql`, `);
 export const listNames = (groupBy: readonly StoredGroup[]): SQL => joinSql(groupBy.map((group) => sql.raw(`by_${group}`)));
@@ -85,12 +91,16 @@ const select = (keys: readonly (readonly [StoredGroup, SQL])[], counts: Readonly
     ...COUNTS.map((name) => sql`${counts[name]} AS ${sql.raw(name)}`),
   ])}`;
 
+/** SQLite would choose the primary key, and go through all calls of the tenant. */
+const readByUser = (ledger: Ledger): SQL =>
+  sql`${ledger} INDEXED BY ${sql.raw(ledger === usage ? "usage_of_user" : "erased_usage_of_user")}`;
+
 function selectLedger(ledger: Ledger, counts: Readonly<Record<Count, SQL>>, selected: Selected): SQL {
   const keys = buildKeys(ledger);
   return sql`${select(
     selected.groupBy.map((group) => [group, keys[group]]),
     counts,
-  )} FROM ${ledger} WHERE ${isSelected(ledger, selected)}`;
+  )} FROM ${selected.only?.of === "end_user" ? readByUser(ledger) : ledger} WHERE ${isSelected(ledger, selected)}`;
 }
 
 /** A row for each call that is selected, and for each sum of an erased session's calls. */
@@ -99,9 +109,10 @@ export const selectCalls = (selected: Selected): SQL =>
 
 const toBound = (tenant: string): SQL => sql`coalesce((SELECT complete_from FROM usage_bounds WHERE tenant_id = ${tenant}), 0)`;
 
-function isSelected(ledger: Ledger, { tenant, from, to, session, model, purpose, key, endUser }: Selected): SQL | undefined {
+function isSelected(ledger: Ledger, { tenant, from, to, session, model, purpose, key, endUser, only }: Selected): SQL | undefined {
   // The plus sign keeps SQLite from using the index by time: a session's rows lie together by the primary key.
-  const at = session === null ? sql`${ledger.at}` : sql`+${ledger.at}`;
+  const at = session === null && only?.of !== "session" ? sql`${ledger.at}` : sql`+${ledger.at}`;
+  const name = only?.of === "session" ? ledger.sessionId : ledger.endUser;
   return and(
     eq(ledger.tenantId, tenant),
     sql`${at} >= max(${from}, ${toBound(tenant)})`,
@@ -110,7 +121,8 @@ function isSelected(ledger: Ledger, { tenant, from, to, session, model, purpose,
     model === null ? undefined : eq(ledger.model, model),
     purpose === null ? undefined : eq(ledger.purpose, purpose),
     key === null ? undefined : eq(ledger.keyId, key),
-    endUser === null ? undefined : eq(ledger.endUser, endUser),
+    endUser === null ? undefined : endUser === "" ? sql`coalesce(${ledger.endUser}, '') = ''` : eq(ledger.endUser, endUser),
+    only && sql`${name} IN (SELECT value FROM json_each(${JSON.stringify(only.names)}))`,
   );
 }
 
@@ -125,11 +137,11 @@ const isInRange = ({ tenant, from, to }: CallRange): SQL =>
 export const listDays = (range: CallRange): SQL =>
   sql`SELECT ${usageDays.day}, ${usageDays.upTo}, ${isWholeDay(range)} AS is_whole FROM ${usageDays} WHERE ${isInRange(range)} ORDER BY ${usageDays.day}`;
 
-/** The stored sums of the whole days in a range. */
+/** The stored sums of the whole days in a range: of all calls, or of those without an end user. */
 export function selectDays(range: Selected): SQL {
-  const { groupBy, model, purpose, key } = range;
-  const keys = groupBy.flatMap((group) =>
-    group in DAY_GROUPS ? [[group, sql`${DAY_GROUPS[group as keyof typeof DAY_GROUPS]}`] as const] : [],
+  const { groupBy, model, purpose, key, endUser } = range;
+  const keys = groupBy.map(
+    (group) => [group, group in DAY_GROUPS ? sql`${DAY_GROUPS[group as keyof typeof DAY_GROUPS]}` : sql`''`] as const,
   );
   const asked = and(
     isInRange(range),
@@ -137,6 +149,7 @@ export function selectDays(range: Selected): SQL {
     model === null ? undefined : eq(usageDaySums.model, model),
     purpose === null ? undefined : eq(usageDaySums.purpose, purpose),
     key === null ? undefined : eq(usageDaySums.keyId, key),
+    endUser === null ? undefined : eq(usageDaySums.hasUser, 0),
   );
   return sql`${select(keys, toStored(usageDaySums))} FROM ${usageDays} JOIN ${usageDaySums}
     ON ${usageDaySums.tenantId} = ${usageDays.tenantId} AND ${usageDaySums.day} = ${usageDays.day} WHERE ${asked}`;
@@ -150,7 +163,7 @@ export function prepareSql(db: D1Database, query: SQL): D1PreparedStatement {
 }
 
 /** Rows of each table that one statement sums up: some tenths of a second's work. */
-const PART_ROWS = 50_000;
+export const PART_ROWS = 50_000;
 
 /** Where the first part of a range ends. Null: the range is one part. `of`: a condition that an index has in front of the time. */
 const buildPartEnd = (of: string): string =>
@@ -166,7 +179,9 @@ const STORED = `SELECT 1 FROM usage_days WHERE tenant_id = ?1 AND day >= CAST(?2
 const PART_END_UNLESS_STORED = `SELECT CASE WHEN EXISTS (${STORED}) THEN NULL ELSE (${PART_END}) END AS at`;
 
 export const findPartEnd = (db: D1Database, { tenant, from, to }: CallRange, endUser: string | null): D1PreparedStatement =>
-  endUser === null ? db.prepare(PART_END).bind(tenant, from, to) : db.prepare(PART_END_OF_USER).bind(tenant, from, to, endUser);
+  endUser === null || endUser === ""
+    ? db.prepare(PART_END).bind(tenant, from, to)
+    : db.prepare(PART_END_OF_USER).bind(tenant, from, to, endUser);
 
 /** Reads no call where a day of the range is stored. */
 export const findPartEndUnlessStored = (db: D1Database, { tenant, from, to }: CallRange): D1PreparedStatement =>

@@ -2,7 +2,7 @@
  * Sums up the model calls of one tenant in groups, including those of erased sessions. A query over a range reads three
  * rows for each call in it (the index twice, then the call), in parts: D1 does one thing at a time, so a statement over all calls of a large tenant
  * would hold up every other tenant of the database, and end after 30 seconds. A page of groups that begin with the day reads no more days than it
- * needs. A query for one session reads each of its calls, one row each.
+ * needs, and one of groups that begin with the session or the end user no more names. A query for one session reads each of its calls, one row each.
  */
 import { type SQL, sql } from "drizzle-orm";
 import type { ReadError, UsageGroup, UsageInput, UsageList, UsagePage } from "../app/read-api";
@@ -25,12 +25,15 @@ import {
   joinSql,
   listDays,
   listNames,
+  PART_ROWS,
   prepareSql,
+  type SelectedNames,
   SUMS,
   selectCalls,
   selectDays,
 } from "./usage-counts";
 import { findSettled, findUnstored, type StoredDay, storeDays } from "./usage-days";
+import { type FoundNames, findNames, type NameKind, type NamePlace } from "./usage-names";
 
 /** A day is a number; the other keys are strings as they are stored. */
 type GroupKey = number | string;
@@ -89,7 +92,9 @@ async function sumUsage(db: D1Database, input: UsageInput, now: number): Promise
   const { groupBy, limit } = input;
   const after = input.after === null ? null : parseUsageCursor(input.after, groupBy);
   if (input.after !== null && !after) return err({ code: "invalid_cursor" });
-  const { found, complete_from } = await sumParts(db, { ...input, from: findStart(input, after) }, now);
+  const asked = { db, input: { ...input, from: findStart(input, after) }, now };
+  const kind = findNameKind(input);
+  const { found, complete_from } = await (kind ? finishFirst(sumNames(asked, kind), sumParts(asked)) : finish(sumParts(asked)));
   const rows = found.slice(0, limit);
   const last = found.length > limit ? rows.at(-1) : undefined;
   const next_cursor = last ? toUsageCursor(toKeys(last, groupBy)) : null;
@@ -98,14 +103,109 @@ async function sumUsage(db: D1Database, input: UsageInput, now: number): Promise
 
 const toKeys = (row: Found, groupBy: readonly UsageGroup[]): readonly GroupKey[] => groupBy.map((group) => row[`by_${group}`] ?? "");
 
+interface Asked {
+  readonly db: D1Database;
+  readonly input: UsageInput;
+  readonly now: number;
+}
+
 interface Summed {
   /** One more than the limit, where there are more. */
   readonly found: readonly Found[];
   readonly complete_from: number | null;
 }
 
+const NOTHING: Summed = { found: [], complete_from: null };
+
+/** Null: the sums are complete from exactly one bound on, and a removal that raised it meanwhile begins them again. */
+function join(before: Summed | null, { found, complete_from }: Summed, input: UsageInput): Summed | null {
+  if (before && before.complete_from !== complete_from) return null;
+  return { complete_from, found: mergeGroups([...(before?.found ?? []), ...found], input) };
+}
+
+/** Work that may be left after any step. Each yields the rows that it read in vain. */
+type Steps = AsyncGenerator<number, Summed>;
+
+async function finish(steps: Steps): Promise<Summed> {
+  for (;;) {
+    const step = await steps.next();
+    if (step.done) return step.value;
+  }
+}
+
+/** Rows that a part of a range reads. */
+const ROWS_OF_PART = 3 * PART_ROWS;
+
+/**
+ * Goes from name to name, and through the range where the names have read as much in vain: a short range of a tenant with many names is read
+ * sooner. What is read is at most twice as much as either way would read.
+ */
+async function finishFirst(names: Steps, parts: Steps): Promise<Summed> {
+  for (let vain = 0; ; ) {
+    const step = await names.next();
+    if (step.done) return step.value;
+    for (vain += step.value; vain >= ROWS_OF_PART; vain -= ROWS_OF_PART) {
+      const part = await parts.next();
+      if (part.done) return part.value;
+    }
+  }
+}
+
+/** The names in whose order a list's groups are. Null: its groups begin with something else, or it is of one name. */
+function findNameKind({ groupBy: [first], session, endUser }: UsageInput): "session" | "end_user" | null {
+  const isOfOne = session !== null || endUser !== null;
+  return !isOfOne && (first === "session" || first === "end_user") ? first : null;
+}
+
+/** Where the names of a page begin. `isFirst`: in front of them are the groups without a name. */
+function findNamePlace({ groupBy, after }: UsageInput, kind: NameKind): { readonly place: NamePlace; readonly isFirst: boolean } {
+  const keys = (after === null ? null : parseUsageCursor(after, groupBy)) ?? [];
+  const index = kind === "no_session" ? -1 : groupBy.indexOf(kind);
+  const name = String(keys[index] ?? "");
+  // The page before has all groups of its last name.
+  const isOver = keys.length > 0 && index === groupBy.length - 1;
+  return { place: { name, beyond: name === "" || isOver ? ">" : ">=" }, isFirst: name === "" && !isOver };
+}
+
+/** Sums up the calls of one name after the other, until the page is full. */
+async function* sumNames(asked: Asked, kind: NameKind): Steps {
+  const { db, input } = asked;
+  const { place: first, isFirst } = findNamePlace(input, kind);
+  // Each id of no session has a part of the same groups.
+  const isFilled = (summed: Summed | null): boolean => kind !== "no_session" && (summed?.found.length ?? 0) > input.limit;
+  let before = isFirst ? yield* sumUnnamed(asked, kind) : null;
+  let place = isFilled(before) ? null : first;
+  for (let times = 1; place; times *= 4) {
+    // A name may have no group of the page. The cursor's own may have more groups.
+    const missing = input.limit + (place.beyond === ">" ? 1 : 2) - (before?.found.length ?? 0);
+    const step = await findNames(db, input, { kind, place, most: missing * times });
+    const summed = await sumFound(asked, kind, step);
+    before = join(before, summed, input);
+    if (!before) return yield* sumNames(asked, kind);
+    place = isFilled(before) ? null : step.next;
+    if (place) yield Math.max(0, step.read - summed.found.reduce((calls, row) => calls + row.calls, 0));
+  }
+  return before ?? NOTHING;
+}
+
+function sumFound(asked: Asked, kind: NameKind, { names, isLarge }: FoundNames): Promise<Summed> {
+  const { db, input } = asked;
+  const [endUser = null] = names;
+  if (kind === "end_user" && isLarge) return finish(sumParts({ ...asked, input: { ...input, endUser } }));
+  return sumPart(db, input, { only: { of: kind === "end_user" ? kind : "session", names } });
+}
+
+/** The groups that come first: of calls without a session, or without an end user. */
+async function* sumUnnamed(asked: Asked, kind: NameKind): AsyncGenerator<number, Summed | null> {
+  if (kind === "no_session") return null;
+  if (kind === "session") return yield* sumNames(asked, "no_session");
+  const unnamed = { ...asked, input: { ...asked.input, endUser: "" } };
+  return asked.input.groupBy[1] === "session" ? yield* sumNames(unnamed, "session") : finish(sumParts(unnamed));
+}
+
 /** The first groups behind the cursor are among the first ones of each part, so that each part gives no more than a page. */
-async function sumParts(db: D1Database, input: UsageInput, now: number): Promise<Summed> {
+async function* sumParts(asked: Asked): Steps {
+  const { db, input, now } = asked;
   const { tenant, endUser, from, to } = input;
   const stored = await sumDays(db, input, now);
   const left = [...(stored?.left ?? [{ tenant, from, to }])];
@@ -115,13 +215,13 @@ async function sumParts(db: D1Database, input: UsageInput, now: number): Promise
     const until = toPartEnd(part, end === undefined ? await findFirstEnd(db, part, input) : end);
     if (until < part.to) left.unshift({ ...part, from: until });
     const [next] = left;
-    const summed = await sumPart(db, { ...input, ...part, to: until }, next ? findPartEnd(db, next, endUser) : null);
-    // The sums are complete from exactly one bound on. A removal that raised it meanwhile begins them again.
-    if (before && before.complete_from !== summed.complete_from) return sumParts(db, input, now);
-    before = { ...summed, found: mergeGroups([...(before?.found ?? []), ...summed.found], input) };
+    const summed = await sumPart(db, { ...input, ...part, to: until }, { next: next ? findPartEnd(db, next, endUser) : null });
+    before = join(before, summed, input);
+    if (!before) return yield* sumParts(asked);
     end = summed.next;
+    if (next) yield ROWS_OF_PART;
   }
-  return before ?? { found: [], complete_from: null };
+  return before ?? NOTHING;
 }
 
 /** The days before `from` are more than a page. */
@@ -147,10 +247,10 @@ const BOUND = "SELECT complete_from FROM usage_bounds WHERE tenant_id = ?";
 async function sumPart(
   db: D1Database,
   input: UsageInput,
-  next: D1PreparedStatement | null,
+  { next = null, only }: { readonly next?: D1PreparedStatement | null; readonly only?: SelectedNames },
 ): Promise<Summed & { readonly next: number | null }> {
   const [summed, bounds, ends] = await db.batch<unknown>([
-    prepareSums(db, input, selectCalls),
+    prepareSums(db, input, (asked) => selectCalls({ ...asked, ...(only && { only }) })),
     db.prepare(BOUND).bind(input.tenant),
     ...(next ? [next] : []),
   ]);
@@ -182,7 +282,8 @@ interface StoredSums extends Summed {
  */
 async function sumDays(db: D1Database, input: UsageInput, now: number): Promise<StoredSums | null> {
   const { session, endUser, groupBy } = input;
-  if (session !== null || endUser !== null || !groupBy.every((group) => group in DAY_GROUPS)) return null;
+  const isStored = (group: UsageGroup): boolean => group in DAY_GROUPS || (group === "end_user" && endUser === "");
+  if (session !== null || (endUser !== null && endUser !== "") || !groupBy.every(isStored)) return null;
   const settled = findSettled(input, now);
   if (!settled) return null;
   const found = await readDays(db, input);

@@ -62,8 +62,8 @@ function recording(db: D1Database): { readonly db: D1Database; readonly queries:
   return { db: noting, queries };
 }
 
-/** Common table expressions (of the search `c`: candidates; of usage `days`), and rows of JSON by the names that the queries give them. */
-const PASSING = ["asked", "c", "matches", "candidates", "scored", "best", "shown", "part", "place", "row", "days"];
+/** Common table expressions (of the search `c`: candidates; of usage `days`, `found`), and rows of JSON by the names that the queries give them. */
+const PASSING = ["asked", "c", "matches", "candidates", "scored", "best", "shown", "part", "place", "row", "days", "found"];
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
@@ -168,6 +168,8 @@ describe("other reads", () => {
         expect(results.length).toBeGreaterThan(5);
       },
     ],
+    ["usage by session", true, (DB: D1Database) => createUsageList({ DB }).sumUsage({ ...usage, groupBy: ["session"] })],
+    ["usage by end user", true, (DB: D1Database) => createUsageList({ DB }).sumUsage({ ...usage, groupBy: ["end_user", "day"] })],
     ["usage of an end user", true, (DB: D1Database) => createUsageList({ DB }).sumUsage({ ...usage, endUser: "ann" })],
     ["usage of a session", true, (DB: D1Database) => createUsageList({ DB }).sumUsage({ ...usage, session: SESSION })],
     [

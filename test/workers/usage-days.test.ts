@@ -1,7 +1,7 @@
-/** What stored days of usage cost in D1, in the rows that it counts. */
+/** What sums of usage cost in D1, in the rows that it counts. */
 import { applyD1Migrations, reset } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { beforeEach, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import type { UsageInput } from "../../src/app/read-api";
 import { createUsageList } from "../../src/read-model/usage-query";
 import { createProjection } from "../../src/read-model/writer";
@@ -15,23 +15,30 @@ beforeEach(async () => {
   await applyD1Migrations(env.DB, env.MIGRATIONS);
 });
 
-/** The database, and the rows that its transactions have read and written. */
+/** The database, and the rows that its statements have read and written. */
 function createCounted() {
   const rows = { read: 0, written: 0 };
-  const DB = new Proxy(env.DB, {
-    get(target, name) {
-      const value: unknown = Reflect.get(target, name, target);
-      if (name !== "batch") return typeof value === "function" ? value.bind(target) : value;
-      return async (statements: D1PreparedStatement[]) => {
-        const results = await target.batch(statements);
-        for (const { meta } of results) {
-          rows.read += meta.rows_read;
-          rows.written += meta.rows_written;
-        }
-        return results;
-      };
-    },
-  });
+  const note = <T extends D1Result>(result: T): T => {
+    rows.read += result.meta.rows_read;
+    rows.written += result.meta.rows_written;
+    return result;
+  };
+  const statements = new WeakMap<object, D1PreparedStatement>();
+  const count = (statement: D1PreparedStatement): D1PreparedStatement => {
+    const all = async () => note(await statement.all());
+    const first = async (column: string) => (await all()).results[0]?.[column] ?? null;
+    const counted = Object.assign(Object.create(statement), {
+      all,
+      first,
+      bind: (...params: unknown[]) => count(statement.bind(...params)),
+    });
+    statements.set(counted, statement);
+    return counted;
+  };
+  const DB = {
+    prepare: (sql: string) => count(env.DB.prepare(sql)),
+    batch: async (batch: D1PreparedStatement[]) => (await env.DB.batch(batch.map((each) => statements.get(each) ?? each))).map(note),
+  } as D1Database;
   return { DB, rows };
 }
 
@@ -80,4 +87,51 @@ it("a second request over 90 days of many calls reads few rows, and writes none"
   expect(first.rows.written).toBeGreaterThanOrEqual(90 * 4);
   expect(second.rows.written).toBe(0);
   expect(second.rows.read).toBeLessThan(90 * 10);
+});
+
+describe("a page of usage by session or end user", () => {
+  const SESSIONS = 1_500;
+  const CALLS = 40;
+  const USERS = 500;
+  const LIMIT = 10;
+  const ALL: UsageInput = {
+    ...{ tenant: TENANT, groupBy: [], from: 0, to: 90 * DAY_MS, limit: LIMIT, after: null },
+    ...{ session: null, model: null, purpose: null, key: null, endUser: null },
+  };
+
+  beforeEach(() =>
+    env.DB.prepare(
+      `INSERT INTO usage (tenant_id, session_id, seq, purpose, model, input, output, estimate, outcome, ms, at, cost, end_user)
+       WITH RECURSIVE r (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < ${SESSIONS * CALLS})
+       SELECT ?, printf('ses_%026d', 1 + n / ${CALLS}), n, 'turn', 'model-1', 1, 1, 0, 'stop', 1, (n - 1) * 129600, 0.25,
+         iif(n % 11 = 0, NULL, printf('user %04d', n % ${USERS})) FROM r`,
+    )
+      .bind(TENANT)
+      .run(),
+  );
+
+  const read = async (input: UsageInput) => {
+    const { DB, rows } = createCounted();
+    const page = await createUsageList({ DB }).sumUsage(input);
+    if (!page.ok) throw new Error(page.error.code);
+    return { ...page.value, rows: rows.read };
+  };
+
+  it.each([
+    // Each call is counted, and then summed up: by two rows and three.
+    [["session"], 4 * (LIMIT + 1) * CALLS],
+    [["session", "model"], 4 * (LIMIT + 2) * CALLS],
+    [["end_user"], (5 * (LIMIT + 1) * SESSIONS * CALLS) / USERS],
+    [["end_user", "day"], (5 * (LIMIT + 2) * SESSIONS * CALLS) / USERS],
+  ] as const)("by %j reads the calls of its own groups, not those of the range", { timeout: 60_000 }, async (groupBy, most) => {
+    // The first request stores the days, from which the calls without an end user are summed up.
+    await read({ ...ALL, groupBy });
+    const first = await read({ ...ALL, groupBy });
+    expect(first.data).toHaveLength(LIMIT);
+    // And the days, of which each is looked at for calls without a name.
+    expect(first.rows).toBeLessThan(most + 1_500);
+    const second = await read({ ...ALL, groupBy, after: first.next_cursor });
+    expect(second.data).toHaveLength(LIMIT);
+    expect(second.rows).toBeLessThan(most + 200);
+  });
 });
