@@ -6,6 +6,7 @@ import type { RenewInput, RenewRow } from "../../src/app/budget-ports";
 import type { SessionId } from "../../src/domain/ids";
 import { BudgetTenant } from "../support/budget-tenant";
 import { id } from "../support/builders";
+import { createCountedSql } from "../support/counted-sql";
 import { daily } from "../support/daily-budget";
 
 const AT = Date.UTC(2026, 10, 24, 15);
@@ -44,7 +45,9 @@ class Holder {
   build(need: number): RenewInput {
     this.free = 0;
     const row: RenewRow = { ref: this.ref, spent: this.spent, held: this.held, need, ahead: 1 };
-    return { session: this.session, seq: ++this.#seq, revision: this.tenant.known().revision, rows: [row] };
+    // As a wallet numbers its reports.
+    this.#seq = Math.max(this.#seq + 1, this.tenant.now());
+    return { session: this.session, seq: this.#seq, revision: this.tenant.known().revision, rows: [row] };
   }
 
   ask(need: number): string {
@@ -127,7 +130,7 @@ describe("a renewal", () => {
     tenant.renew(first);
     one.ask(20);
 
-    expect(tenant.renew(first)).toEqual({ kind: "stale", seq: 2 });
+    expect(tenant.renew(first)).toEqual({ kind: "stale", seq: AT + 1 });
     expect(tenant.sum("held")).toBe(20);
   });
 
@@ -196,6 +199,36 @@ describe("a renewal", () => {
 
     expect(tenant.sql.rows("SELECT counter FROM budget_counters")).toHaveLength(1);
     expect(tenant.sql.rows("SELECT session FROM budget_holders")).toHaveLength(1);
+  });
+
+  it("forgets a counter of many sessions, and what those reported, in parts of 500 rows, each with a report", () => {
+    const HOLDERS = 1_200;
+    const { sql, take } = createCountedSql();
+    const clock = { now: AT };
+    const tenant = new BudgetTenant(() => clock.now, [daily(100)], sql);
+    const { budgets } = tenant;
+    const renew = (input: RenewInput) => sql.transaction(() => budgets.renew(input, clock.now));
+    new Holder(tenant, 1).ask(10);
+    const many = `WITH RECURSIVE r (n) AS (SELECT 2 UNION ALL SELECT n + 1 FROM r WHERE n <= ${HOLDERS})`;
+    sql.rows(`INSERT INTO budget_holders ${many} SELECT (SELECT counter FROM budget_counters), 'ses_' || n, 1, 0 FROM r`);
+    sql.rows(`INSERT INTO budget_reports ${many} SELECT 'ses_' || n, 1 FROM r`);
+    clock.now += 50 * DAY_MS;
+    const other = new Holder(tenant, 2);
+    for (const need of [1, 0]) renew(other.build(need));
+
+    const costs = [];
+    while (costs.length < 10) {
+      take();
+      renew(other.build(0));
+      costs.push(take().written);
+    }
+
+    const own = costs.at(-1) ?? 0;
+    expect(Math.max(...costs)).toBeLessThanOrEqual(own + 500);
+    expect(costs.filter((written) => written > own)).toHaveLength(3);
+    expect(["budget_counters", "budget_holders", "budget_reports"].map((table) => sql.rows(`SELECT 1 FROM ${table}`).length)).toEqual([
+      1, 1, 1,
+    ]);
   });
 
   it("never grants more than is left, and comes to exactly what was spent, whatever is lost, late or repeated", () => {

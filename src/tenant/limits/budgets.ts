@@ -25,6 +25,8 @@ import type { TenantEvents } from "../shared/tenant-events";
 const KEPT_MS = 7 * 24 * 60 * 60 * 1_000;
 /** Longer than any report can be on its way. Numbers of reports are not below the time at which they were made. */
 const REPORTS_KEPT_MS = 40 * 24 * 60 * 60 * 1_000;
+/** Old rows that one report removes at most: a counter of a month has a holder for each session of the tenant. */
+const FORGOTTEN_AT_ONCE = 500;
 const THRESHOLDS = [50, 80, 100] as const;
 
 export interface Budgets {
@@ -60,6 +62,8 @@ const findBudget = (ref: CounterRef, { budgets }: KnownBudgets): Budget | null =
 
 class BudgetStore implements Budgets {
   readonly #deps: BudgetDeps;
+  /** Old rows may be left. A new life of the object looks, and so does what follows a new counter. */
+  #mayForget = true;
 
   constructor(deps: BudgetDeps) {
     this.#deps = deps;
@@ -76,8 +80,9 @@ class BudgetStore implements Budgets {
     sql.rows("INSERT INTO budget_reports (session, seq) VALUES (?1, ?2) ON CONFLICT (session) DO UPDATE SET seq = ?2", session, seq);
     const known = this.known();
     const counted = rows.filter(({ ref }) => toPeriodEnd(ref) + KEPT_MS > now);
-    for (const row of counted) this.#report(session, row, now);
+    for (const row of counted) this.#report(session, row);
     const asked = counted.filter(({ need }) => need > 0);
+    if (this.#mayForget) this.#mayForget = !this.#forgetOld(now);
     const answer = this.#grant(session, { asked, known, isCurrent: revision === known.revision });
     const refused = answer.kind === "refused" ? answer.refusal.budget : null;
     // The report may have other counters of the budget: those of earlier periods, and of an earlier end user. The call needs nothing of them.
@@ -96,12 +101,12 @@ class BudgetStore implements Budgets {
   }
 
   /** Replaces what the session reported before. A wallet that was made anew has spent less than the one before it, and all of it is new. */
-  #report(session: string, { ref, spent, held }: RenewRow, now: number): void {
+  #report(session: string, { ref, spent, held }: RenewRow): void {
     const counter = counterKey(ref);
     const before = this.#findHolder(counter, session);
     const more = spent >= before.spent ? spent - before.spent : spent;
     this.#hold({ counter, session, spent, held }, before);
-    this.#add(ref, { spent: more, held: held - before.held, holders: Number(held > 0) - Number(before.held > 0) }, now);
+    this.#add(ref, { spent: more, held: held - before.held, holders: Number(held > 0) - Number(before.held > 0) });
   }
 
   #hold({ counter, session, spent, held }: HolderRow & { readonly counter: string; readonly session: string }, before: HolderRow): void {
@@ -115,13 +120,13 @@ class BudgetStore implements Budgets {
     );
   }
 
-  #add(ref: CounterRef, more: Pick<CounterState, "spent" | "held" | "holders">, now: number): void {
+  #add(ref: CounterRef, more: Pick<CounterState, "spent" | "held" | "holders">): void {
     const { sql } = this.#deps;
     const counter = counterKey(ref);
     const query =
       "UPDATE budget_counters SET spent = spent + ?, held = held + ?, holders = holders + ? WHERE counter = ? RETURNING 1 AS one";
     if (sql.rows(query, more.spent, more.held, more.holders, counter).length > 0) return;
-    this.#forgetOld(now);
+    this.#mayForget = true;
     sql.rows(
       "INSERT INTO budget_counters (counter, ends_at, amount, spent, held, holders, crossed, reached) VALUES (?, ?, 0, ?, ?, ?, 0, 0)",
       counter,
@@ -132,14 +137,22 @@ class BudgetStore implements Budgets {
     );
   }
 
-  /** Runs when a counter is new, so that the tables have as many rows as some days have counters. */
-  #forgetOld(now: number): void {
+  /** Removes a part of what is old, so that the tables have as many rows as some days have counters. Returns true when nothing is left. */
+  #forgetOld(now: number): boolean {
     const { sql } = this.#deps;
-    for (const { counter } of sql.rows<{ counter: string }>("SELECT counter FROM budget_counters WHERE ends_at < ?", now - KEPT_MS)) {
-      sql.rows("DELETE FROM budget_holders WHERE counter = ?", counter);
+    const old = "SELECT counter FROM budget_counters WHERE ends_at < ? ORDER BY ends_at LIMIT ?";
+    let left = FORGOTTEN_AT_ONCE;
+    for (const { counter } of sql.rows<{ counter: string }>(old, now - KEPT_MS, FORGOTTEN_AT_ONCE)) {
+      const holders = "SELECT session FROM budget_holders WHERE counter = ?1 LIMIT ?2";
+      const some = `DELETE FROM budget_holders WHERE counter = ?1 AND session IN (${holders}) RETURNING session`;
+      left -= sql.rows(some, counter, left).length;
+      if (left <= 0) return false;
       sql.rows("DELETE FROM budget_counters WHERE counter = ?", counter);
+      left -= 1;
     }
-    sql.rows("DELETE FROM budget_reports WHERE seq < ?", now - REPORTS_KEPT_MS);
+    const reports = "SELECT session FROM budget_reports WHERE seq < ? ORDER BY seq LIMIT ?";
+    left -= sql.rows(`DELETE FROM budget_reports WHERE session IN (${reports}) RETURNING session`, now - REPORTS_KEPT_MS, left).length;
+    return left > 0;
   }
 
   /** Grants what is needed in all counters, or nothing. */
