@@ -43,7 +43,6 @@ const ALLOWED: readonly (readonly [statement: RegExp, why: string])[] = [
   [/^INSERT INTO session_count .* FROM sessions$/, "once in the life of a tenant"],
   [/^SELECT count\(\*\) AS n FROM sessions WHERE created_at <= \?$/, "the candidates of a preview of retention, which it states"],
   [/^SELECT entry, hash FROM audit WHERE at >= /, "MAX_AUDIT_ENTRIES, of the time that is asked for"],
-  [/^DELETE FROM erased_usage WHERE at < /, "once a month, where usage is removed by age"],
   [/^SELECT count\(\*\) AS n FROM "/, "tables that are copied whole, before and after"],
   [/ FROM sqlite_master /, "the tables of a build"],
   [/ FROM (imports|export_sessions JOIN exports) .* ORDER BY (exports\.)?id/, "MAX_IMPORTS, MAX_EXPORTS"],

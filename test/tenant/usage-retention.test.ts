@@ -1,19 +1,20 @@
 /** When usage is removed: by whole months (UTC), after the day to think, and to the end once it has begun. */
 import { describe, expect, it } from "vitest";
+import { NO_CALLS } from "../../src/domain/call-totals";
 import { sumForErasure } from "../../src/domain/erased-usage";
 import { toMonthStart } from "../../src/lib/utc-time";
 import { createErasedUsage } from "../../src/tenant/usage/erased-usage";
 import { createUsageBound } from "../../src/tenant/usage/usage-bound";
 import { createUsageRetention } from "../../src/tenant/usage/usage-retention";
 import { notingLog } from "../session/life";
+import { createCountedSql } from "../support/counted-sql";
 import { createMigratedSql } from "./memory-sql";
 import { makeId, NAMES } from "./support";
 
 const DAY = 86_400_000;
 const NOW = Date.UTC(2026, 10, 24, 15);
 
-function world(rule: { months: number; starts_at: number } | null = { months: 12, starts_at: 0 }) {
-  const sql = createMigratedSql();
+function world(rule: { months: number; starts_at: number } | null = { months: 12, starts_at: 0 }, sql = createMigratedSql()) {
   const time = { now: NOW };
   const state = { rule, isSuspended: false, parts: 1, isAway: false };
   const removed: number[] = [];
@@ -92,6 +93,31 @@ describe("the removal of usage", () => {
     await retention.run();
     expect([removed.length, store.keep(session, []).length, retention.nextDue()]).toEqual([30, 1, null]);
     expect(store.keep(session, ofTwo)).toHaveLength(1);
+  });
+
+  it("removes the object's own sums in steps of 200 sessions, and goes on with them where a life of the object ended", async () => {
+    const SESSIONS = 1_000;
+    const { sql, take } = createCountedSql();
+    const { retention, bound, removed } = world({ months: 12, starts_at: 0 }, sql);
+    const old = { ...NO_CALLS, calls: 1, at: Date.UTC(2020, 1, 1), model: "m", purpose: "turn", key_id: "", end_user: "" } as const;
+    const store = createErasedUsage(sql, NAMES);
+    for (let n = 1; n <= SESSIONS; n++) store.keep(makeId("ses", n), [old, { ...old, at: NOW }]);
+    sql.rows("INSERT INTO unsent_usage (session) VALUES (?), (?)", makeId("ses", 1), "ses_gone");
+    const written: number[] = [];
+    const countRows = () => sql.rows("SELECT 1 FROM erased_usage").length;
+
+    bound.want(Date.UTC(2025, 10, 1));
+    bound.apply();
+    take();
+    sql.transaction(() => bound.clearSome());
+    written.push(take().written);
+    expect([countRows(), retention.nextDue()]).toEqual([2 * SESSIONS - 200, NOW]);
+    await retention.run();
+
+    expect(written[0]).toBeLessThanOrEqual(202);
+    expect([countRows(), retention.nextDue() !== NOW, removed]).toEqual([SESSIONS, true, []]);
+    expect(sql.rows("SELECT session FROM unsent_usage")).toEqual([{ session: makeId("ses", 1) }]);
+    expect(store.keep(makeId("ses", 1), [old])).toEqual([]);
   });
 
   it("does nothing without a rule, and brings nothing back under a longer one", async () => {

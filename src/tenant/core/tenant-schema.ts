@@ -9,7 +9,7 @@ import { LIMIT_SHARES, LIMIT_TABLES } from "../limits/limit-tables";
 import { PLACEMENT_TABLES } from "../shared/placement-store";
 import { EXPORT_TABLES, IMPORT_TABLES } from "../transfer/export-tables";
 import { ERASED_USAGE_TABLES, UNSENT_SINCE } from "../usage/erased-usage-tables";
-import { USAGE_BOUND_TABLES } from "../usage/usage-bound";
+import { USAGE_BOUND_TABLES, USAGE_CLEARED } from "../usage/usage-bound";
 import { WEBHOOK_LOG_INDEX, WEBHOOK_TABLES } from "../webhooks/webhook-tables";
 import { ADMIN_ACT_TABLES } from "./admin-acts";
 import {
@@ -46,6 +46,7 @@ const STEPS: SchemaSteps = [
   LIMIT_SHARES,
   [...ERASURE_INDEXES, ...WEBHOOK_LOG_INDEX, ...UNSENT_SINCE],
   [...SESSION_COUNT, ...FILE_HOLDS],
+  USAGE_CLEARED,
 ];
 
 /** Reads without creating anything: clients can address an object by a made-up name, and that object must stay empty. */

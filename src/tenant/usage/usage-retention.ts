@@ -4,6 +4,7 @@
  */
 import type { Clock, Log } from "../../app/ports";
 import type { SyncSql } from "../../lib/sync-sql";
+import { giveWay } from "../../lib/timer";
 import { toMonthStart } from "../../lib/utc-time";
 import { armAlarm, type TenantAlarm, toRetryWait } from "../shared/tenant-alarm";
 import type { UsageBound } from "./usage-bound";
@@ -45,7 +46,7 @@ export function createUsageRetention({ sql, bound, readRule, alarm, now, log, ..
 
   const isUnfinished = (): boolean => {
     const { wanted, applied } = bound.read();
-    return wanted !== applied;
+    return wanted !== applied || !bound.isCleared();
   };
   const hasBegun = (): boolean => (readRule()?.starts_at ?? Number.POSITIVE_INFINITY) <= now() && !deps.isSuspended();
 
@@ -70,16 +71,24 @@ export function createUsageRetention({ sql, bound, readRule, alarm, now, log, ..
       }
   }
 
+  async function clear(): Promise<void> {
+    while (!bound.isCleared()) {
+      sql.transaction(() => bound.clearSome());
+      if (!bound.isCleared()) await giveWay();
+    }
+  }
+
   async function runOnce(): Promise<void> {
     const rule = readRule();
     if (rule && hasBegun()) {
       const before = toMonthStart(now(), rule.months);
       if (before > (bound.read().wanted ?? Number.NEGATIVE_INFINITY)) bound.want(before);
     }
-    const { wanted } = bound.read();
+    const { wanted, applied } = bound.read();
     if (wanted === null || !isUnfinished() || retryAt > now()) return;
     try {
-      await remove(wanted);
+      if (wanted !== applied) await remove(wanted);
+      await clear();
       failures = 0;
       retryAt = 0;
     } catch (cause) {
