@@ -6,6 +6,7 @@ import type { WebhookEndpointId } from "../../src/domain/ids";
 import { createFiles } from "../../src/tenant/files/files";
 import { createRequests } from "../../src/tenant/shared/requests";
 import { createTenantEvents } from "../../src/tenant/shared/tenant-events";
+import { MAX_WAITING } from "../../src/tenant/webhooks/deliveries";
 import { createWebhooks } from "../../src/tenant/webhooks/webhooks";
 import { createCountedSql } from "../support/counted-sql";
 import { findUnbounded } from "../support/query-plan";
@@ -127,6 +128,13 @@ describe("an announcement", () => {
     }
 
     expect(looks).toBe(1);
+  });
+
+  it("is counted no further than to where its endpoint is disabled", () => {
+    const { webhooks, endpoint, pile } = world();
+    const id = endpoint(1);
+    pile(id, MAX_WAITING + 1_000);
+    expect(webhooks.deliveries.countWaiting(id)).toBe(MAX_WAITING + 1);
   });
 
   it("is removed in the order in which it was made, and what waits before it stays", async () => {

@@ -123,8 +123,10 @@ interface Ids {
 }
 
 export function createDeliveries(sql: SyncSql, { newId }: Ids) {
-  const count = (where: string, ...params: (string | number)[]): number =>
-    sql.rows<{ n: number }>(`SELECT count(*) AS n FROM webhook_deliveries WHERE ${where}`, ...params)[0]?.n ?? 0;
+  /** Counts no further than `most`. */
+  const countUpTo = (most: number, where: string, ...params: (string | number)[]): number =>
+    sql.rows<{ n: number }>(`SELECT count(*) AS n FROM (SELECT 1 FROM webhook_deliveries WHERE ${where} LIMIT ${most})`, ...params)[0]?.n ??
+    0;
   const findRow = (endpoint: string, id: string): Row | null =>
     sql.rows<Row>("SELECT * FROM webhook_deliveries WHERE endpoint = ? AND id = ?", endpoint, id)[0] ?? null;
   const missing = (delivery: string): Result<never, TenantError> => err({ code: "webhook_delivery_not_found", delivery });
@@ -178,7 +180,8 @@ export function createDeliveries(sql: SyncSql, { newId }: Ids) {
         endpoint,
         session,
       )[0]?.seq ?? null,
-    countWaiting: (endpoint: string): number => count(`endpoint = ? AND ${PENDING}`, endpoint),
+    /** No further than one more than may wait. */
+    countWaiting: (endpoint: string): number => countUpTo(MAX_WAITING + 1, `endpoint = ? AND ${PENDING}`, endpoint),
     find: (endpoint: string, id: WebhookDeliveryId): Result<WebhookDeliveryDetail, TenantError> => {
       const row = findRow(endpoint, id);
       return row ? ok({ ...toView(row), body: row.body, log: parseLog(row) }) : missing(id);
@@ -260,7 +263,7 @@ export function createDeliveries(sql: SyncSql, { newId }: Ids) {
         since,
         REPLAYED,
       ).length;
-      return { replayed, has_more: count(where, endpoint, since) > 0 };
+      return { replayed, has_more: countUpTo(1, where, endpoint, since) > 0 };
     },
     /** True when there was something. */
     forgetSession: (session: SessionId): boolean => removeRows("session = ?", session) > 0,
