@@ -5,6 +5,7 @@ const TITLES = ["test/session/title.test.ts"];
 const USAGE = ["test/session/usage.test.ts"];
 const FORGOTTEN = ["test/tenant/forgotten-names.test.ts"];
 const DAYS = ["test/read-model/usage-days.test.ts"];
+const NAMES = ["test/read-model/usage-names.test.ts"];
 const OWNERS = ["test/session/usage-owner.test.ts"];
 
 export const ledger: readonly Mutant[] = [
@@ -118,6 +119,38 @@ export const ledger: readonly Mutant[] = [
     file: "src/read-model/usage-query.ts",
     find: "return slot > from ? slot : Math.max(end, from + 1);",
     replace: "return slot > end ? slot : Math.max(end, from + 1);",
+    tests: ["test/read-model/usage-parts.test.ts"],
+  },
+  {
+    name: "a page by session leaves out the rest of the name that the page before ended in",
+    breaks: "docs/api/usage-and-cost.md: a page goes on behind the one before it",
+    file: "src/read-model/usage-query.ts",
+    find: 'name === "" || isOver ? ">" : ">="',
+    replace: '">"',
+    tests: NAMES,
+  },
+  {
+    name: "pages by end user have no calls without one",
+    breaks: "docs/api/usage-and-cost.md: the first page has the calls without an end user",
+    file: "src/read-model/usage-query.ts",
+    find: 'isFirst: name === "" && !isOver',
+    replace: "isFirst: false",
+    tests: NAMES,
+  },
+  {
+    name: "calls without an end user are those of all end users where their day is stored",
+    breaks: "docs/api/usage-and-cost.md: the calls without an end user come from stored days",
+    file: "src/read-model/usage-counts.ts",
+    find: "endUser === null ? undefined : eq(usageDaySums.hasUser, 0),",
+    replace: "",
+    tests: NAMES,
+  },
+  {
+    name: "a short range is never read as a range",
+    breaks: "docs/api/usage-and-cost.md: the page takes what ends first",
+    file: "src/read-model/usage-query.ts",
+    find: "vain >= ROWS_OF_PART;",
+    replace: "false;",
     tests: ["test/read-model/usage-parts.test.ts"],
   },
   {

@@ -122,6 +122,14 @@ export const retention: readonly Mutant[] = [
     tests: USAGE,
   },
   {
+    name: "a new life of the object leaves the old sums that the one before it did not remove",
+    breaks: "what retention has removed stays away",
+    file: "src/tenant/usage/usage-retention.ts",
+    find: "return wanted !== applied || !bound.isCleared();",
+    replace: "return wanted !== applied;",
+    tests: USAGE,
+  },
+  {
     name: "a part of a month is removed",
     breaks: "whole months go",
     file: "src/lib/utc-time.ts",
