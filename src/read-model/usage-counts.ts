@@ -176,13 +176,13 @@ const buildPartEnd = (of: string): string =>
 const PART_END = buildPartEnd("");
 const PART_END_OF_USER = buildPartEnd("AND end_user = ?4");
 const STORED = `SELECT 1 FROM usage_days WHERE tenant_id = ?1 AND day >= CAST(?2 / ${DAY_MS} AS INTEGER) AND day * ${DAY_MS} < ?3`;
-const PART_END_UNLESS_STORED = `SELECT CASE WHEN EXISTS (${STORED}) THEN NULL ELSE (${PART_END}) END AS at`;
+const PART_END_UNLESS_STORED = `SELECT CASE WHEN EXISTS (${STORED}) THEN 0 ELSE (${PART_END}) END AS at`;
 
 export const findPartEnd = (db: D1Database, { tenant, from, to }: CallRange, endUser: string | null): D1PreparedStatement =>
   endUser === null || endUser === ""
     ? db.prepare(PART_END).bind(tenant, from, to)
     : db.prepare(PART_END_OF_USER).bind(tenant, from, to, endUser);
 
-/** Reads no call where a day of the range is stored. */
+/** Reads no call where a day of the range is stored, and gives 0 then. */
 export const findPartEndUnlessStored = (db: D1Database, { tenant, from, to }: CallRange): D1PreparedStatement =>
   db.prepare(PART_END_UNLESS_STORED).bind(tenant, from, to);

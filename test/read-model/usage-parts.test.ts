@@ -205,7 +205,7 @@ describe("sums of usage", () => {
     expect(pages).toHaveLength(1);
   });
 
-  it("of a tenant with few calls are one statement", async () => {
-    expect((await readPages({ ...ALL, to: DAY_MS, groupBy: ["model"] })).pages).toEqual([1]);
+  it.each(["model", "end_user"] as const)("of a tenant with few calls are one statement, by %s", async (group) => {
+    expect((await readPages({ ...ALL, to: DAY_MS, groupBy: [group] })).pages).toEqual([1]);
   });
 });
