@@ -137,8 +137,8 @@ async function finish(steps: Steps): Promise<Summed> {
 const ROWS_OF_PART = 3 * PART_ROWS;
 
 /**
- * Goes from name to name, and through the range where the names have read as much in vain: a short range of a tenant with many names is read
- * sooner. What is read is at most twice as much as either way would read.
+ * Goes from name to name, and through a part of the range each time the names have read as much in vain: a range with few calls among many names
+ * is read sooner. So names read in vain at most a part more than the whole range has.
  */
 async function finishFirst(names: Steps, parts: Steps): Promise<Summed> {
   for (let vain = 0; ; ) {
