@@ -163,10 +163,10 @@ export const limits: readonly Mutant[] = [
   {
     name: "a port of a session that hangs is waited for without end",
     breaks: "each call of another object has a time limit and an outcome",
-    file: "src/session/bounded-ports.ts",
-    find: "return answer instanceof Promise ? within(ms, schedule, answer) : answer;",
+    file: "src/lib/timer.ts",
+    find: "return isPending(answer) ? within(ms, schedule, answer) : answer;",
     replace: "return answer;",
-    tests: ["test/session/hanging-ports.test.ts"],
+    tests: ["test/session/hanging-ports.test.ts", "test/tenant/hanging-objects.test.ts"],
   },
   {
     name: "slots that cannot be taken refuse every later request",

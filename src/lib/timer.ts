@@ -5,10 +5,27 @@ export function startTimer(ms: number, work: () => void): () => void {
 }
 
 /** Rejects with a `TimeoutError` where the work has not ended after `ms`. What the work comes to later counts for nothing. */
-export function within<T>(ms: number, schedule: typeof startTimer, work: Promise<T>): Promise<T> {
+export function within<T>(ms: number, schedule: typeof startTimer, work: PromiseLike<T>): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     const cancel = schedule(ms, () => reject(new DOMException(`no answer within ${ms} ms`, "TimeoutError")));
-    void work.then(resolve, reject).finally(cancel);
+    void Promise.resolve(work).then(resolve, reject).finally(cancel);
+  });
+}
+
+/** The answer of another object is no `Promise` of this realm's own, and is awaited like one. */
+const isPending = (answer: unknown): answer is PromiseLike<unknown> => answer instanceof Object && "then" in answer;
+
+/** The port of another object or service, where each call that it does not answer at once fails after `ms`. */
+export function limitCalls<T extends object>(port: T, ms: number, schedule: typeof startTimer): T {
+  return new Proxy(port, {
+    get: (target, name) => {
+      const method: unknown = Reflect.get(target, name);
+      if (typeof method !== "function") return method;
+      return (...input: unknown[]): unknown => {
+        const answer: unknown = Reflect.apply(method, target, input);
+        return isPending(answer) ? within(ms, schedule, answer) : answer;
+      };
+    },
   });
 }
 

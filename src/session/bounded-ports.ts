@@ -4,7 +4,7 @@
  * have limits of their own (`Deadlines`, and the time-out of each tool).
  */
 import { toErrorName } from "../lib/error-name";
-import { within } from "../lib/timer";
+import { limitCalls, within } from "../lib/timer";
 import type { RuntimeDeps } from "./runtime-deps";
 
 /** For what a turn waits for. An isolate answers from memory much sooner where it knows an answer (`tenant/look-ups`). */
@@ -14,25 +14,12 @@ const DELIVERY_MS = 60_000;
 /** For D1, which may have to remove the rows of a long session, in many statements. */
 const PROJECTION_MS = 5 * 60_000;
 
-/** Each method of the port that returns a promise fails after `ms`. */
-function bound<T extends object>(port: T, ms: number, { schedule }: Pick<RuntimeDeps, "schedule">): T {
-  return new Proxy(port, {
-    get: (target, name) => {
-      const method: unknown = Reflect.get(target, name);
-      if (typeof method !== "function") return method;
-      return (...input: unknown[]): unknown => {
-        const answer: unknown = Reflect.apply(method, target, input);
-        return answer instanceof Promise ? within(ms, schedule, answer) : answer;
-      };
-    },
-  });
-}
-
 export function boundPorts(deps: RuntimeDeps): RuntimeDeps {
+  const bound = <T extends object>(port: T, ms: number): T => limitCalls(port, ms, deps.schedule);
   const { queue, projection, usageArchive, acts, files, chats, models, tools, budgets, announcements, limits, isSuspended } = deps;
   return {
     ...deps,
-    models: (tenant) => bound(models(tenant), LOOK_UP_MS, deps),
+    models: (tenant) => bound(models(tenant), LOOK_UP_MS),
     tools: (tenant) => {
       const runner = tools(tenant);
       return {
@@ -40,12 +27,12 @@ export function boundPorts(deps: RuntimeDeps): RuntimeDeps {
         run: (request, options) => runner.run(request, options),
       };
     },
-    budgets: (tenant) => bound(budgets(tenant), LOOK_UP_MS, deps),
-    ...(announcements && { announcements: (tenant) => bound(announcements(tenant), LOOK_UP_MS, deps) }),
+    budgets: (tenant) => bound(budgets(tenant), LOOK_UP_MS),
+    ...(announcements && { announcements: (tenant) => bound(announcements(tenant), LOOK_UP_MS) }),
     ...(limits && {
       limits: {
         read: (tenant) => within(LOOK_UP_MS, deps.schedule, limits.read(tenant)),
-        slots: bound(limits.slots, LOOK_UP_MS, deps),
+        slots: bound(limits.slots, LOOK_UP_MS),
       },
     }),
     // Chat goes on while it is not known whether the tenant is served.
@@ -54,11 +41,11 @@ export function boundPorts(deps: RuntimeDeps): RuntimeDeps {
         deps.log.warn("standing_unknown", { error: toErrorName(error) });
         return false;
       }),
-    queue: bound(queue, DELIVERY_MS, deps),
-    usageArchive: (tenant) => bound(usageArchive(tenant), DELIVERY_MS, deps),
-    acts: (tenant) => bound(acts(tenant), DELIVERY_MS, deps),
-    files: (tenant) => bound(files(tenant), DELIVERY_MS, deps),
-    ...(chats && { chats: (address) => bound(chats(address), DELIVERY_MS, deps) }),
-    projection: (tenant) => bound(projection(tenant), PROJECTION_MS, deps),
+    queue: bound(queue, DELIVERY_MS),
+    usageArchive: (tenant) => bound(usageArchive(tenant), DELIVERY_MS),
+    acts: (tenant) => bound(acts(tenant), DELIVERY_MS),
+    files: (tenant) => bound(files(tenant), DELIVERY_MS),
+    ...(chats && { chats: (address) => bound(chats(address), DELIVERY_MS) }),
+    projection: (tenant) => bound(projection(tenant), PROJECTION_MS),
   };
 }

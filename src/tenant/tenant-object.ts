@@ -13,6 +13,7 @@ import { createLog } from "../lib/log";
 import { scrub } from "../lib/scrub/scrub";
 import { createSyncSql } from "../lib/sync-sql";
 import { takeMethods } from "../lib/take-methods";
+import { startTimer } from "../lib/timer";
 import { findDatabase } from "../read-model/database-for";
 import { createPlacedTenantProjection } from "../read-model/placed-projection";
 import { createTenantProjection } from "../read-model/tenant-projection";
@@ -69,6 +70,7 @@ export class TenantObject extends DurableObject<Env> {
         own: bindImports(() => this.#tenant),
       },
       scrub: (options) => scrub(ctx.storage, options),
+      schedule: startTimer,
       background: (work) => ctx.waitUntil(work),
       log: createLog({ component: "tenant" }),
     });

@@ -4,6 +4,7 @@ import type { Act } from "../../src/app/audit-chain";
 import type { ExportStore } from "../../src/app/export-api";
 import type { Setting } from "../../src/app/exported-settings";
 import type { TenantFileStore } from "../../src/app/file-api";
+import type { Schedule } from "../../src/app/session-ports";
 import type { SendWebhook } from "../../src/app/webhook-api";
 import { SETTING_KINDS } from "../../src/domain/export-format";
 import type { TenantId } from "../../src/domain/ids";
@@ -12,6 +13,7 @@ import { createSettingParser } from "../../src/http/schemas/setting";
 import { recordCheck } from "../../src/http/schemas/stored-record";
 import { err, ok } from "../../src/lib/result";
 import type { SyncSql } from "../../src/lib/sync-sql";
+import { startTimer } from "../../src/lib/timer";
 import { listSettings } from "../../src/tenant/core/list-settings";
 import { Tenant } from "../../src/tenant/core/tenant";
 import { buildDeploymentModels } from "../../src/tenant/settings/registry";
@@ -45,6 +47,8 @@ interface MemoryWorld {
   readonly sendWebhook?: SendWebhook;
   readonly projection?: Partial<ConstructorParameters<typeof Tenant>[0]["projection"]>;
   readonly chats?: ConstructorParameters<typeof Tenant>[0]["chats"];
+  /** Absent: real timers. */
+  readonly schedule?: Schedule;
   /** When the object's alarm rings. The test may read it and ring. */
   readonly alarm?: { at: number | null };
 }
@@ -93,6 +97,7 @@ export function openMemoryTenant({
     sendWebhook: world.sendWebhook ?? (async () => ({ status: null, failure: "unreachable", answer: null })),
     recordAdminActs: nothing,
     scrub: async () => ({ isComplete: true }),
+    schedule: world.schedule ?? startTimer,
     background: () => {},
     log: { info: () => {}, warn: () => {}, error: () => {} },
   });

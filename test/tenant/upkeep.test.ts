@@ -5,6 +5,7 @@ import type { SessionApi } from "../../src/app/session-api";
 import type { TenantChange } from "../../src/app/tenant-api";
 import { createAuditLog } from "../../src/audit/audit-log";
 import { err, ok } from "../../src/lib/result";
+import { startTimer } from "../../src/lib/timer";
 import { createUpkeep } from "../../src/tenant/core/upkeep";
 import { createFiles } from "../../src/tenant/files/files";
 import { createDirectory } from "../../src/tenant/shared/directory";
@@ -102,6 +103,7 @@ function world(write: () => Promise<void>, eraseSession: Erase = eraseAtOnce) {
     usageBound: createUsageBound(sql),
     fileStore: () => null,
     scrub: async () => ({ isComplete: true }),
+    schedule: startTimer,
     recordAdminActs: async () => {},
     sendWebhook: async () => ({ status: 200, failure: null, answer: "" }),
     requests: createRequests(sql),

@@ -9,6 +9,8 @@ import type { OutcomeStore } from "../../app/idempotency";
 import { withNames } from "../../app/named-log";
 import { newId } from "../../app/new-id";
 import type { Background, Log } from "../../app/ports";
+import type { Caller } from "../../app/session-api";
+import type { Schedule } from "../../app/session-ports";
 import type { ErasedSessionUsage, TenantChange } from "../../app/tenant-api";
 import type { TenantProjection } from "../../app/tenant-projection";
 import type { ExportSource } from "../../app/transfer/build-part";
@@ -16,6 +18,7 @@ import type { SendWebhook } from "../../app/webhook-api";
 import type { AuditLog } from "../../audit/audit-log";
 import type { SessionId, TenantId } from "../../domain/ids";
 import type { Scrubbed, ScrubOptions } from "../../lib/scrub/scrub";
+import { limitCalls, within } from "../../lib/timer";
 import { auditErasures } from "../erasure/audit-erasures";
 import { createErasures, type Erasures } from "../erasure/erasures";
 import { createRetention, type Retention } from "../erasure/retention";
@@ -36,6 +39,13 @@ import { type AdminActDeps, type AdminActs, createAdminActs } from "./admin-acts
 import { createProjectionOutbox, type ProjectionOutbox } from "./projection-outbox";
 import { listSessionFiles, openTarget, type TransferWorld } from "./transfer-world";
 
+/**
+ * For calls of another object: one that hangs is one that failed, and the next alarm asks it again. An alarm may last 15 minutes, in which it calls
+ * 200 sessions, ten at a time.
+ */
+const CALL_MS = 30_000;
+/** For a part of an export, for a session that is restored, and for D1: they may have to do with all of a long session. */
+const LONG_CALL_MS = 5 * 60_000;
 /** Parts of a deleted tenant's usage in which one alarm forgets the owners. */
 const OWNERS_AT_ONCE = 20;
 
@@ -59,6 +69,7 @@ export interface UpkeepDeps extends TransferWorld {
   readonly sendWebhook: SendWebhook;
   readonly requests: OutcomeStore<string>;
   readonly events: Pick<TenantEvents, "append">;
+  readonly schedule: Schedule;
   /** Keeps the object alive until the work is done. */
   readonly background: Background;
   readonly log: Log;
@@ -87,7 +98,10 @@ export interface Upkeep {
 }
 
 export function createUpkeep(deps: UpkeepDeps): Upkeep {
-  const { sql, storage, projection, snapshot, tenant, sessions, files } = deps;
+  const { sql, storage, snapshot, tenant, files, schedule } = deps;
+  const projection = limitCalls(deps.projection, LONG_CALL_MS, schedule);
+  const reach = (ms: number) => (caller: Caller) => limitCalls(deps.sessions(caller), ms, schedule);
+  const [sessions, transfers] = [reach(CALL_MS), reach(LONG_CALL_MS)];
   const log = withNames(deps.log, () => ({ tenant: tenant() }));
   const erase = async (session: SessionId): Promise<boolean> => {
     const caller = { tenant: tenant(), session };
@@ -118,10 +132,12 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
   const get = () => storage.getAlarm();
   /** The platform refuses the time 0, which is that of work that is due at once. */
   const set = (at: number): void => void storage.setAlarm(Math.max(at, 1));
-  const adminActs = createAdminActs({ sql, tenant, record: deps.recordAdminActs, alarm: { get, set }, now: Date.now, log });
+  const record: AdminActDeps["record"] = (owner, acts) => within(CALL_MS, schedule, deps.recordAdminActs(owner, acts));
+  const adminActs = createAdminActs({ sql, tenant, record, alarm: { get, set }, now: Date.now, log });
   const scrub = createTenantScrub({ sql, scrub: deps.scrub, alarm: { get, set }, now: Date.now, log });
   const chats = createSessionChats({
-    ...{ sql, tenant, log, chats: deps.chats, isDeleted: deps.isDeleted },
+    ...{ sql, tenant, log, isDeleted: deps.isDeleted },
+    chats: (address) => limitCalls(deps.chats(address), CALL_MS, schedule),
     noteScrub: scrub.note,
     alarm: { get, set },
     now: Date.now,
@@ -130,7 +146,7 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
     sql,
     directory: deps.directory,
     tenant,
-    sessions,
+    sessions: transfers,
     listFiles: (session) => listSessionFiles(session, deps),
     listSettings: deps.listSettings,
     store: () => deps.exportStore(tenant()),
@@ -144,7 +160,7 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
   const imports = createImports({
     sql,
     store: deps.exportStore,
-    openTarget: (due) => openTarget(due, deps),
+    openTarget: (due) => openTarget(due, { ...deps, sessions: transfers }),
     events: deps.events,
     isDeleted: deps.isDeleted,
     isSuspended: deps.isSuspended,
