@@ -3,6 +3,7 @@
 import { waitUntil } from "cloudflare:workers";
 import type { ExportStore } from "./app/export-api";
 import type { FileReader, TenantFileStore } from "./app/file-api";
+import { setNewest } from "./app/known-answers";
 import { type CallOwner, type TakeCall, takeCall, withCallLimit } from "./app/models/limit-calls";
 import { type SuggestLimit, sendSuggestion, withSuggestions } from "./app/models/suggest-limits";
 import { DEPLOYMENT_OBJECT_NAME, sessionObjectName, tenantObjectName } from "./app/object-name";
@@ -60,10 +61,7 @@ export function perTenant<T>(make: (env: Env, tenant: TenantId) => T): (env: Env
   return (env, tenant) => {
     const made = madeIn(env);
     const known = made.get(tenant) ?? { value: make(env, tenant) };
-    made.delete(tenant);
-    made.set(tenant, known);
-    const [oldest] = made.keys();
-    if (made.size > CACHED_TENANTS && oldest !== undefined) made.delete(oldest);
+    setNewest(made, [tenant, known], CACHED_TENANTS);
     return known.value;
   };
 }

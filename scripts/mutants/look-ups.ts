@@ -5,9 +5,9 @@ export const lookUps: readonly Mutant[] = [
   {
     name: "every caller asks again in the background",
     breaks: "docs/limit-exactness.md: one request or session of many asks again",
-    file: "src/tenant/look-ups/look-up-cache.ts",
-    find: "    last.refreshAt = now() + RETRY_AFTER_MS;\n    background(",
-    replace: "    background(",
+    file: "src/app/known-answers.ts",
+    find: "  known.refreshAt = now() + RETRY_AFTER_MS;\n",
+    replace: "",
     tests: ["test/tenant/look-up-cache.test.ts"],
   },
   {
@@ -22,8 +22,8 @@ export const lookUps: readonly Mutant[] = [
     name: "a key in constant use is not asked for again",
     breaks: "docs/limit-exactness.md: one request asks again in the background",
     file: "src/tenant/look-ups/key-cache.ts",
-    find: "if (!background || known.refreshAt > now()) return;",
-    replace: "return;",
+    find: "        refresh(known, { background, now }, () => askNow(hash, owner, { ask, last: true }));\n",
+    replace: "",
     tests: ["test/tenant/key-cache.test.ts"],
   },
   {

@@ -4,13 +4,13 @@
  */
 
 import type { KnownInterest } from "./announcement-ports";
+import { refresh, setNewest } from "./known-answers";
 import type { Background, Clock } from "./ports";
 
 /** An endpoint is heard of within this time. */
 export const INTEREST_MS = 60_000;
 /** From then on one session asks again beside the others, so that not all of them ask at once when the time is over. */
 const REFRESH_AFTER_MS = INTEREST_MS / 2;
-const RETRY_AFTER_MS = 5_000;
 
 interface Deps {
   /** The types that are wanted. Null: there is no such tenant. */
@@ -45,16 +45,10 @@ export function createKnownInterest({ ask, now, generation, max, background }: D
   let marks = 0;
   const mark = (): number => ++marks;
 
-  function keep(tenant: string, entry: Entry): void {
-    entries.delete(tenant);
-    entries.set(tenant, entry);
-    const [oldest] = entries.keys();
-    if (entries.size > max && oldest !== undefined) entries.delete(oldest);
-  }
   const learn: KnownInterestCache["learn"] = (tenant, types, { mark: asked, at, generation: seen }) => {
     const entry = { types, asked, until: at + INTEREST_MS, refreshAt: at + REFRESH_AFTER_MS, generation: seen };
     // A later question may have been answered first.
-    if ((entries.get(tenant)?.asked ?? 0) < asked) keep(tenant, entry);
+    if ((entries.get(tenant)?.asked ?? 0) < asked) setNewest(entries, [tenant, entry], max);
   };
   async function askNow(tenant: string): Promise<KnownInterest> {
     const asked = { at: now(), mark: mark(), generation: generation(tenant) };
@@ -68,11 +62,7 @@ export function createKnownInterest({ ask, now, generation, max, background }: D
   }
   function peek(tenant: string): KnownInterest | null {
     const entry = findFresh(tenant);
-    if (!entry) return null;
-    if (background && entry.refreshAt <= now()) {
-      entry.refreshAt = now() + RETRY_AFTER_MS;
-      background(askNow(tenant).catch(() => null));
-    }
+    if (entry) refresh(entry, { background, now }, () => askNow(tenant));
     return entry;
   }
   return { mark, peek, isKnown: (tenant) => findFresh(tenant) !== null, learn, lookUp: async (tenant) => peek(tenant) ?? askNow(tenant) };

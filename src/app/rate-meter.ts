@@ -2,6 +2,7 @@
  * A holder's side of a rate: it admits from the blocks that it has, and asks the tenant's object for another when one is used up. A window
  * that has nothing left is not asked for again, so a flood costs the tenant's object nothing.
  */
+import { setNewest } from "./known-answers";
 import type { Background, Clock } from "./ports";
 import { RATE_WINDOW_MS, type RateAsk, type RateGrant, windowEnd } from "./rate-grants";
 
@@ -147,15 +148,11 @@ class Meter implements RateMeter {
     return { refused: refused && toState(refused.rule, refused.block), states: held.map(({ rule, block }) => toState(rule, block)) };
   }
 
-  /** The newest is kept last, so the first of the map is the one to drop. */
   #find(owner: string, { subject, limit }: RateRule): Block {
     const name = `${owner} ${subject}`;
     const now = this.#deps.now();
     const block = this.#blocks.get(name) ?? newBlock(limit, windowEnd(now));
-    this.#blocks.delete(name);
-    this.#blocks.set(name, block);
-    const [oldest] = this.#blocks.keys();
-    if (this.#blocks.size > this.#deps.max && oldest !== undefined) this.#blocks.delete(oldest);
+    setNewest(this.#blocks, [name, block], this.#deps.max);
     if (block.endsAt <= now) {
       const isNext = block.endsAt + RATE_WINDOW_MS > now;
       beginWindow(block, windowEnd(now), isNext ? block.used : 0);

@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
-import { createLookUpCache, LOOK_UP_TTL_MS, RETRY_AFTER_MS } from "../../src/tenant/look-ups/look-up-cache";
+import { RETRY_AFTER_MS } from "../../src/app/known-answers";
+import { createLookUpCache, LOOK_UP_TTL_MS } from "../../src/tenant/look-ups/look-up-cache";
 import { noteChange, readGeneration } from "../../src/tenant/shared/changes";
 import { FakeSchedule } from "../support/fake-schedule";
 import { createTestClock } from "./support";

@@ -5,6 +5,7 @@
 
 import type { OpenChannel } from "../../app/channels/chat-api";
 import { type SealedChannel, type TenantChannelsApi, toChannelPlace } from "../../app/channels-api";
+import { setNewest } from "../../app/known-answers";
 import type { Background, Clock, Log } from "../../app/ports";
 import type { ChannelType } from "../../contract/channel";
 import type { TenantId } from "../../domain/ids";
@@ -48,10 +49,7 @@ function createAbsent(now: Clock, generation: () => number) {
       return known !== undefined && known.until > now() && known.generation === generation();
     },
     note: (name: string): void => {
-      until.delete(name);
-      until.set(name, { until: now() + ABSENT_TTL_MS, generation: generation() });
-      const [oldest] = until.keys();
-      if (until.size > MAX_ABSENT && oldest !== undefined) until.delete(oldest);
+      setNewest(until, [name, { until: now() + ABSENT_TTL_MS, generation: generation() }], MAX_ABSENT);
     },
   };
 }

@@ -4,9 +4,10 @@
  * valid opens for `LAST_ANSWER_MS`, as all look-ups serve, unless this isolate knows of a change since. Concurrent look-ups are not shared: a
  * Worker must not wait for another request's I/O.
  */
+import { RETRY_AFTER_MS, refresh, setNewest } from "../../app/known-answers";
 import type { Background, Clock } from "../../app/ports";
 import type { Schedule } from "../../app/session-ports";
-import { type Asked, LAST_ANSWER_MS, limitLookUp, REFRESH_AFTER, RETRY_AFTER_MS } from "./look-up-cache";
+import { type Asked, LAST_ANSWER_MS, limitLookUp, REFRESH_AFTER } from "./look-up-cache";
 
 /** The time in milliseconds that a valid key's look-up is cached. Revocation takes effect within it. */
 export const KEY_CACHE_TTL_MS = 30_000;
@@ -35,34 +36,6 @@ interface Entry<H> extends Asked {
   until: number;
 }
 
-interface Lru<H> {
-  get(key: string): Entry<H> | undefined;
-  set(key: string, entry: Entry<H>): void;
-  delete(key: string): void;
-}
-
-/** An LRU cache. A Map keeps insertion order: each use inserts the entry again, so the first entry is the least recently used. */
-function createLru<H>(max: number): Lru<H> {
-  const entries = new Map<string, Entry<H>>();
-  function set(key: string, entry: Entry<H>): void {
-    entries.delete(key);
-    entries.set(key, entry);
-    const oldest = entries.keys().next();
-    if (entries.size > max && !oldest.done) entries.delete(oldest.value);
-  }
-  return {
-    get: (key) => {
-      const entry = entries.get(key);
-      if (entry) set(key, entry);
-      return entry;
-    },
-    set,
-    delete: (key) => {
-      entries.delete(key);
-    },
-  };
-}
-
 interface KeyCacheDeps {
   readonly ttlMs: number;
   readonly max: number;
@@ -78,20 +51,27 @@ interface KeyCacheDeps {
 /** `max` bounds the cached valid keys, and separately the refused ones, so that a flood of bad keys evicts no valid one. */
 export function createKeyCache<H extends Holder>(deps: KeyCacheDeps): KeyCache<H> {
   const { ttlMs, max, now, readGeneration = () => 0, background, schedule } = deps;
-  const valid = createLru<H>(max);
-  const refused = createLru<H>(max);
+  const valid = new Map<string, Entry<H>>();
+  const refused = new Map<string, Entry<H>>();
 
   const isCurrent = ({ holder, generation }: Entry<H>, owner: string): boolean => holder === null || generation === readGeneration(owner);
   /** A key ends with its own expiry at the latest. */
   const toEnd = (holder: H | null, end: number): number => Math.min(end, holder?.expires_at ?? Number.POSITIVE_INFINITY);
 
+  /** Each use makes an entry the newest, so that the one that was used longest ago leaves. */
+  function findKnown(hash: string): Entry<H> | undefined {
+    const entries = valid.has(hash) ? valid : refused;
+    const entry = entries.get(hash);
+    if (entry) setNewest(entries, [hash, entry], max);
+    return entry;
+  }
   function remember(hash: string, holder: H | null, asked: Asked): void {
     valid.delete(hash);
     refused.delete(hash);
     const isServed = holder !== null && !holder.suspended;
     const until = toEnd(holder, asked.at + (isServed ? ttlMs : KEY_CACHE_NEGATIVE_TTL_MS));
     const refreshAt = isServed ? asked.at + ttlMs * REFRESH_AFTER : until;
-    (holder ? valid : refused).set(hash, { ...asked, holder, refreshAt, until });
+    setNewest(holder ? valid : refused, [hash, { ...asked, holder, refreshAt, until }], max);
   }
   /** The entry of a key that may open while its owner's object is out of reach. */
   const canServe = (entry: Entry<H> | undefined, owner: string): entry is Entry<H> & { readonly holder: H } =>
@@ -104,17 +84,11 @@ export function createKeyCache<H extends Holder>(deps: KeyCacheDeps): KeyCache<H
     remember(hash, holder, asked);
     return holder;
   }
-  /** Asks beside the request, which is answered from memory. */
-  function refresh(hash: string, owner: string, { ask, known }: { readonly ask: () => Promise<H | null>; readonly known: Entry<H> }): void {
-    if (!background || known.refreshAt > now()) return;
-    known.refreshAt = now() + RETRY_AFTER_MS;
-    background(askNow(hash, owner, { ask, last: true }).catch(() => null));
-  }
   return {
     find: async (hash, owner, ask) => {
-      const known = valid.get(hash) ?? refused.get(hash);
+      const known = findKnown(hash);
       if (known && known.until > now() && isCurrent(known, owner)) {
-        refresh(hash, owner, { ask, known });
+        refresh(known, { background, now }, () => askNow(hash, owner, { ask, last: true }));
         return known.holder;
       }
       const last = canServe(known, owner) ? known : null;

@@ -4,6 +4,7 @@
  * waited for. Once the time is over the caller waits. When that look-up fails or hangs, the last known answer serves for `LAST_ANSWER_MS`. It throws
  * only for names that were not known within that time. A missing entry is not cached: it may be added at any moment.
  */
+import { RETRY_AFTER_MS, refresh, setNewest } from "../../app/known-answers";
 import type { Background, Clock } from "../../app/ports";
 import type { Schedule } from "../../app/session-ports";
 import { within } from "../../lib/timer";
@@ -12,11 +13,6 @@ import { within } from "../../lib/timer";
 export const LOOK_UP_TTL_MS = 30_000;
 /** The part of its time after which an answer is asked for again in the background. */
 export const REFRESH_AFTER = 0.5;
-/**
- * The time in milliseconds that the last known answer serves after a failed look-up, before the tenant's object is asked again. A look-up in
- * the background is given up after it: the request that it belonged to may be gone.
- */
-export const RETRY_AFTER_MS = 5_000;
 /** How long an answer serves at most, from when it was asked for, while the tenant's object is out of reach. The same for keys and for all look-ups. */
 export const LAST_ANSWER_MS = 60 * 60_000;
 /** A look-up that hangs has failed after this time where an answer is known, */
@@ -69,14 +65,7 @@ export interface LookUpCache<T> extends LookUp<T> {
 export function createLookUpCache<T>(deps: LookUpCacheDeps<T>): LookUpCache<T> {
   const { ask, now, ttlMs = LOOK_UP_TTL_MS, generation = () => 0, max, background, schedule } = deps;
   const known = new Map<string, Known<T>>();
-
-  function keep(name: string, answer: Known<T>): void {
-    known.delete(name);
-    known.set(name, answer);
-    const [oldest] = known.keys();
-    if (max !== undefined && known.size > max && oldest !== undefined) known.delete(oldest);
-  }
-
+  const keep = (name: string, answer: Known<T>): void => setNewest(known, [name, answer], max);
   const toFresh = (value: T, asked: Asked): Known<T> => ({
     ...asked,
     value,
@@ -96,17 +85,10 @@ export function createLookUpCache<T>(deps: LookUpCacheDeps<T>): LookUpCache<T> {
     return value;
   }
 
-  /** Asks without making the caller wait. What is known serves until the answer comes. */
-  function refresh(name: string, last: Known<T>): void {
-    if (!background || last.refreshAt > now()) return;
-    last.refreshAt = now() + RETRY_AFTER_MS;
-    background(askNow(name).catch(() => null));
-  }
-
   function peek(name: string): T | null {
     const last = known.get(name);
     if (!last || last.until <= now() || last.generation !== generation(name)) return null;
-    refresh(name, last);
+    refresh(last, { background, now }, () => askNow(name));
     return last.value;
   }
 

@@ -2,6 +2,7 @@
  * What an isolate knows of its tenants, for all sessions and requests in it. Whichever look-up finds nothing asks the tenant's object for a
  * `TenantBrief`, which answers the others, too: a turn in an isolate that knows nothing of its tenant waits for one answer.
  */
+import { setNewest } from "../../app/known-answers";
 import { createKnownInterest, type KnownInterestCache } from "../../app/known-interest";
 import type { Background, Clock, ModelSpec } from "../../app/ports";
 import type { Schedule } from "../../app/session-ports";
@@ -51,12 +52,7 @@ export function createTenantKnowledge(deps: KnowledgeDeps): TenantKnowledge {
   /** The model that was looked up last, of each tenant. */
   const expected = new Map<string, string>();
 
-  function expectModel(tenant: string, id: string): void {
-    expected.delete(tenant);
-    expected.set(tenant, id);
-    const [oldest] = expected.keys();
-    if (expected.size > KNOWN_TENANTS && oldest !== undefined) expected.delete(oldest);
-  }
+  const expectModel = (tenant: string, id: string): void => setNewest(expected, [tenant, id], KNOWN_TENANTS);
 
   async function brief(name: string): Promise<TenantBrief | null> {
     const tenant = parseId("ten", name);
