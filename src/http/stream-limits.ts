@@ -21,6 +21,11 @@ interface StreamSlot {
   readonly free: () => Promise<void>;
 }
 
+function holdSlot(giveBack: () => Promise<void>): StreamSlot {
+  let freed: Promise<void> | null = null;
+  return { free: () => (freed ??= giveBack()) };
+}
+
 /**
  * Streams of one tenant in one isolate, where no limit of its own counts them, and nothing is asked for them. Each may hold its buffers in the 128 MB
  * of the isolate, which serves other tenants, too. The tenant's own `concurrent_streams` replaces this bound; null removes it.
@@ -33,15 +38,12 @@ function countOpen(tenant: TenantId): Result<StreamSlot, SlotRefusal> {
   const open = openStreams.get(tenant) ?? 0;
   if (open >= STREAMS_OF_TENANT) return err(toSlotRefusal({ what: "streams", of: "tenant", id: "", limit: STREAMS_OF_TENANT }));
   openStreams.set(tenant, open + 1);
-  let isHeld = true;
-  const free = async (): Promise<void> => {
-    if (!isHeld) return;
-    isHeld = false;
+  const giveBack = async (): Promise<void> => {
     const left = (openStreams.get(tenant) ?? 1) - 1;
     if (left > 0) openStreams.set(tenant, left);
     else openStreams.delete(tenant);
   };
-  return ok({ free });
+  return ok(holdSlot(giveBack));
 }
 
 const nothingHeld: StreamSlot = { free: async () => undefined };
@@ -62,13 +64,12 @@ export async function openStreamSlot(principal: Principal, deps: HttpDeps): Prom
     cancel = schedule(BEAT_MS, () => void slots.report(tenant, holder, rules).then(() => isHeld && arm()));
   };
   arm();
-  const free = async (): Promise<void> => {
-    if (!isHeld) return;
+  const giveBack = (): Promise<void> => {
     isHeld = false;
     cancel();
-    await slots.release(tenant, holder, rules);
+    return slots.release(tenant, holder, rules);
   };
-  return ok({ free });
+  return ok(holdSlot(giveBack));
 }
 
 /** For a request that is about to open a stream. Null: it may. Its slots are given back when the answer is over. */

@@ -271,7 +271,7 @@ export class DeletionWorld {
       ...createQuietPorts(this, scope),
       sql,
       setAlarm: (at) => object.setAlarm(at),
-      model: createSlowModel(this, scope, 20_000),
+      model: createSlowModel(this, scope, { longest: () => 20_000 }),
       projection: () => projection,
       usageArchive: () => this.#archive(scope),
     });

@@ -21,7 +21,7 @@ import { world as buildApi, principal, TENANT } from "../http/support";
 import { countingIds } from "../support/builders";
 import { createMigratedSql } from "../tenant/memory-sql";
 import { ResetError, SimObject } from "./file-world";
-import { createQuietPorts, createSessionSql } from "./quiet-session";
+import { createQuietPorts, createSessionSql, createSlowModel } from "./quiet-session";
 import { Random } from "./random";
 import { RateRules } from "./rate-rules";
 import { Scheduler, Scope } from "./scheduler";
@@ -231,20 +231,13 @@ export class LimitWorld {
   }
 
   #model(scope: Scope): ChatModel {
-    const { scheduler, random, stats } = this;
-    return {
-      render: async () => ({ url: "", body: "" }),
-      stream: async function* (_, { signal }) {
-        stats.count("model calls");
-        // Some turns outlast the leases of their slots.
-        for (let words = random.pick([1, 1, 1, 5]); words > 0; words--) {
-          await scheduler.sleep(scope, random.int(0, random.pick([5_000, 40_000])), "the model writes");
-          if (signal.aborted) return yield { type: "failure", failure: { kind: "aborted", status: null } };
-          yield { type: "text", text: "word " };
-        }
-        yield { type: "finish", finish: "stop", usage: { input: 10, output: 5, cached: 0, reasoning: 0 } };
-      },
+    const { random, stats } = this;
+    const words = (): number => {
+      stats.count("model calls");
+      // Some turns outlast the leases of their slots.
+      return random.pick([1, 1, 1, 5]);
     };
+    return createSlowModel(this, scope, { words, longest: () => random.pick([5_000, 40_000]) });
   }
 
   /** One request, to any isolate. Rejects when the isolate dies before the answer. */

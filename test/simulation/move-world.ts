@@ -164,7 +164,7 @@ export class MoveWorld {
       ...createQuietPorts(this, scope),
       sql,
       setAlarm: (at) => this.findSession(id).object.setAlarm(at),
-      model: createSlowModel(this, scope, 5_000),
+      model: createSlowModel(this, scope, { longest: () => 5_000 }),
       projection: () => projection,
       usageArchive: () => ({
         keep: (session, usage) => this.tenant.call(scope, "keep", () => this.sql.transaction(() => this.usage.keep(session, usage))),

@@ -31,15 +31,33 @@ export function createSessionSql(clearAlarm: () => void): Sql {
   };
 }
 
-/** A model that says one word after at most `longest` milliseconds. */
-export function createSlowModel({ scheduler, random }: Pick<QuietWorld, "scheduler" | "random">, scope: Scope, longest: number): ChatModel {
+/** Drawn for each call, or each word, when it is needed. */
+interface SlowModel {
+  /** The most milliseconds that a word takes. */
+  readonly longest: () => number;
+  /** How many words there are. Absent: one. */
+  readonly words?: () => number;
+  /** Whether a tool is called. Absent: never. */
+  readonly calls?: () => boolean;
+}
+
+/** A model that says words slowly. */
+export function createSlowModel(
+  { scheduler, random }: Pick<QuietWorld, "scheduler" | "random">,
+  scope: Scope,
+  { longest, words = () => 1, calls = () => false }: SlowModel,
+): ChatModel {
   return {
     render: async () => ({ url: "", body: "" }),
     stream: async function* (_, { signal }) {
-      await scheduler.sleep(scope, random.int(0, longest), "the model writes");
-      if (signal.aborted) return yield { type: "failure", failure: { kind: "aborted", status: null } };
-      yield { type: "text", text: "word " };
-      yield { type: "finish", finish: "stop", usage: { input: 10, output: 5, cached: 0, reasoning: 0 } };
+      for (let left = words(); left > 0; left--) {
+        await scheduler.sleep(scope, random.int(0, longest()), "the model writes");
+        if (signal.aborted) return yield { type: "failure", failure: { kind: "aborted", status: null } };
+        yield { type: "text", text: "word " };
+      }
+      const asks = calls();
+      if (asks) yield { type: "tool_call", call: { type: "tool_call", call_id: "c", name: "look", arguments: "{}" } };
+      yield { type: "finish", finish: asks ? "tool_calls" : "stop", usage: { input: 10, output: 5, cached: 0, reasoning: 0 } };
     },
   };
 }

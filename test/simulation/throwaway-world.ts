@@ -19,7 +19,7 @@ import { countingIds, TENANT } from "../support/builders";
 import { createMigratedSql } from "../tenant/memory-sql";
 import { NAMES } from "../tenant/support";
 import { SimObject } from "./file-world";
-import { createQuietPorts, createSessionSql } from "./quiet-session";
+import { createQuietPorts, createSessionSql, createSlowModel } from "./quiet-session";
 import { Random } from "./random";
 import { Scheduler, Scope } from "./scheduler";
 import type { SimD1 } from "./sim-d1";
@@ -173,23 +173,12 @@ export class ThrowawayWorld {
   }
 
   #model(scope: Scope): ChatModel {
-    const { scheduler, random, stats } = this;
-    return {
-      render: async () => ({ url: "", body: "" }),
-      stream: async function* (_, { signal }) {
-        stats.count("calls");
-        for (let n = random.int(1, 4); n > 0; n--) {
-          await scheduler.sleep(scope, random.int(0, 20_000), "the model writes");
-          if (signal.aborted) return yield { type: "failure", failure: { kind: "aborted", status: null } };
-          yield { type: "text", text: "word " };
-        }
-        const call = { type: "tool_call", call_id: "c", name: "look", arguments: "{}" } as const;
-        const asks = random.chance(0.3);
-        if (asks) yield { type: "tool_call", call };
-        const usage = { input: 10, output: 5, cached: 0, reasoning: 0 };
-        yield { type: "finish", finish: asks ? "tool_calls" : "stop", usage };
-      },
+    const { random, stats } = this;
+    const words = (): number => {
+      stats.count("calls");
+      return random.int(1, 4);
     };
+    return createSlowModel(this, scope, { words, longest: () => 20_000, calls: () => random.chance(0.3) });
   }
 
   callSession<T>(
