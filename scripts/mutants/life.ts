@@ -426,6 +426,15 @@ export const life: readonly Mutant[] = [
     tests: ["test/session/streams.test.ts"],
   },
   {
+    name: "a caller that was woken is kept",
+    breaks: "I57: once a session rests, no caller waits in its object's memory",
+    file: "src/session/signal.ts",
+    find: "          waiters.delete(wake);\n",
+    replace: "",
+    tests: SIMULATION,
+    seeds: 50,
+  },
+  {
     name: "a repeated call on a full disk writes again",
     breaks: "docs/events.md: reads go on while the disk is full",
     file: "src/session/serve.ts",

@@ -12,6 +12,7 @@ import { readRows, rebuildSession } from "../read-model/rows";
 import { checkEvaluation } from "./evaluation-rules";
 import { checkFork } from "./fork-rules";
 import type { LogRules } from "./log-rules";
+import { checkMemory } from "./memory-rules";
 import { checkPast } from "./past-rules";
 import { MODELS } from "./profile";
 import { listRedacted } from "./redaction-rules";
@@ -32,6 +33,7 @@ const PLAYED_AGAIN = 5;
 
 export async function checkAtRest(run: Run): Promise<void> {
   checkNothingLeft(run);
+  checkMemory({ violations: run.world.violations, kept: run.world.wake().kept, texts: Number.POSITIVE_INFINITY });
   checkMessages(run);
   checkLedger(run);
   run.world.budgets.checkAtRest();
@@ -236,6 +238,7 @@ export async function checkErased({ world, users }: Run): Promise<void> {
     .flatMap(([table, found]) => Object.keys(found).map((key) => `${table} ${key}`));
   violations.check(rows.length === 0, "I17", () => `rows are left: ${rows}`);
   await checkNothingFound(world, users.sends);
+  checkMemory({ violations, kept: world.wake().kept, texts: 0 });
   world.budgets.checkAtRest();
   await checkErasedUsage(world);
   const asked = {

@@ -19,6 +19,7 @@ import type { Sql } from "../../src/session/log/sql";
 import { SessionRuntime } from "../../src/session/runtime";
 import { countingIds, SESSION, TENANT } from "../support/builders";
 import { createFaultySql, DiskFullError, WriteFailedError } from "../support/faulty-sql";
+import { buildWatched, type KeptCollection } from "../support/kept-collections";
 import { ChoiceRules } from "./choice-rules";
 import { CopyRules } from "./copy-rules";
 import { LogRules } from "./log-rules";
@@ -51,6 +52,8 @@ export class ObjectResetError extends Error {
 export interface Life {
   readonly scope: Scope;
   readonly runtime: SessionRuntime;
+  /** What its memory began with. */
+  readonly kept: readonly KeptCollection[];
   readonly service: WholeSessionApi;
   /** Calls whose response has not been sent yet. */
   readonly calls: Set<(error: Error) => void>;
@@ -262,8 +265,9 @@ export class World {
   wake(): Life {
     if (this.life) return this.life;
     const scope = new Scope(`life ${++this.#lives}`);
-    const runtime = new SessionRuntime({ ...this.#storage(scope), ...this.#outside(scope) });
-    this.life = { scope, runtime, service: serveSession(runtime), calls: new Set() };
+    const ports = { ...this.#storage(scope), ...this.#outside(scope) };
+    const { built: runtime, kept } = buildWatched(() => new SessionRuntime(ports));
+    this.life = { scope, runtime, kept, service: serveSession(runtime), calls: new Set() };
     return this.life;
   }
 
