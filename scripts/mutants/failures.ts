@@ -11,7 +11,7 @@ export const failures: readonly Mutant[] = [
     tests: ["test/session/retries.test.ts"],
   },
   {
-    name: "a session with too much to do is read once more, to find out about its disk",
+    name: "a session with too much to do is asked once more, as if its disk were full",
     breaks: "docs/events.md: a change whose error says why it failed is passed on",
     file: "src/http/session-calls.ts",
     find: "(isExplained(error) || ",

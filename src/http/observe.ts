@@ -5,7 +5,7 @@ import { HTTPException } from "hono/http-exception";
 import { routePath } from "hono/route";
 import { parseId } from "../domain/ids";
 import { serveRequest } from "../lib/request-scope";
-import { isStorageFull } from "../lib/sync-sql";
+import { isReasonHidden, isStorageFull } from "../lib/sync-sql";
 import { readMarks } from "./calls";
 import type { HttpDeps, HttpEnv } from "./deps";
 import { type RequestError, sendProblem } from "./problem";
@@ -89,10 +89,12 @@ function toRequestError(
     if (error.status === 400) return NOT_JSON;
   }
   if (isBodyAtFault(error, body)) return NOT_JSON;
-  if (isStorageFull(error)) return { code: isOfSession ? "storage_full" : "unavailable" };
+  const full = { code: isOfSession ? "storage_full" : "unavailable" } as const;
+  if (isStorageFull(error)) return full;
   const { overloaded, retryable } = readMarks(error);
   if (overloaded) return { code: "overloaded" };
-  return { code: retryable || error.name === "TimeoutError" ? "unavailable" : "internal" };
+  if (retryable || error.name === "TimeoutError") return { code: "unavailable" };
+  return isReasonHidden(error) ? full : { code: "internal" };
 }
 
 /** The app's `onError`: a thrown error is a defect, an object out of reach, or hono's own refusal of a body. */
@@ -111,7 +113,7 @@ export function noteThrown({ log }: HttpDeps, c: Context<HttpEnv>, error: Error)
     frames: readStackFrames(error),
     ...readNames(c),
   };
-  if (isStorageFull(error)) log.error("http.disk_full", fields);
+  if (answer.code === "storage_full" || isStorageFull(error)) log.error("http.disk_full", fields);
   else if (answer.code === "internal") log.error("http.defect", fields);
   else if (answer.code === "overloaded" || answer.code === "unavailable") log.warn("http.unavailable", { ...fields, code: answer.code });
   return answer;

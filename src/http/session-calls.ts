@@ -4,7 +4,7 @@ import type { WholeSessionApi } from "../app/control-api";
 import type { Log } from "../app/ports";
 import type { Caller, Outcome } from "../app/session-api";
 import type { SessionId } from "../domain/ids";
-import { isStorageFull } from "../lib/sync-sql";
+import { isReasonHidden, isStorageFull } from "../lib/sync-sql";
 import { readPrincipal } from "./auth";
 import { callWithRetry, readMarks } from "./calls";
 import type { Asker, HttpDeps } from "./deps";
@@ -26,12 +26,12 @@ export function sessionClient(deps: HttpDeps, c: Asker, session: SessionId): Ses
   const caller = { tenant, session, key, ...(end_user !== undefined && { end_user }), ...(restriction && { restriction }) };
   const connect = () => deps.sessions(caller.tenant, caller.session);
   const isRead = c.req.method === "GET";
-  /** On a full disk the first call has stored nothing, and its object is reset. The second one writes nothing. */
+  /** On a full disk the first call has stored nothing: its object is reset, or could not begin. The second one writes nothing. */
   const unlessFull = async <T>(work: Work<T>, call: () => Promise<T>): Promise<T> => {
     try {
       return await call();
     } catch (error) {
-      if (!isStorageFull(error) && (isExplained(error) || !(isRead ? isHidden(error) : await cannotRead(connect(), caller)))) throw error;
+      if (!isStorageFull(error) && (isExplained(error) || !isReasonHidden(error))) throw error;
       deps.log.error(isRead && !isStorageFull(error) ? "http.read_again" : "http.disk_full", { request_id: c.get("requestId"), session });
       return await work(connect(), { ...caller, isFull: true });
     }
@@ -50,16 +50,6 @@ function isExplained(error: unknown): boolean {
   const { retryable, overloaded } = readMarks(error);
   return retryable || overloaded;
 }
-
-/** Where the disk is full, workerd may hide why an object was reset. */
-const isHidden = (error: unknown): boolean => error instanceof Error && error.message.startsWith("internal error; reference = ");
-
-/** True when a read fails for want of room, as where its object cannot begin on a full disk: then the change before it was not stored. */
-const cannotRead = (api: WholeSessionApi, caller: Caller): Promise<boolean> =>
-  api.events(caller, { after: null, limit: 1, order: "desc" }).then(
-    () => false,
-    (error: unknown) => isStorageFull(error) || isHidden(error),
-  );
 
 type Work<T> = (api: WholeSessionApi, caller: Caller) => Promise<T>;
 

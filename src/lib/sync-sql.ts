@@ -33,3 +33,10 @@ export function createSyncSql(storage: SyncStorage): SyncSql {
  */
 export const isStorageFull = (error: unknown): boolean =>
   error instanceof Error && /database or disk is full|SQLITE_FULL/.test(error.message);
+
+/**
+ * True when workerd hides why an object failed: on a full disk, that it could not begin. The try may free what the next one needs, so that no later
+ * read tells whether there was room.
+ */
+export const isReasonHidden = (error: unknown): boolean =>
+  error instanceof Error && /^internal error\b.*; reference = /i.test(error.message);

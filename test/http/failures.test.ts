@@ -108,7 +108,8 @@ class Marked extends Error {
   readonly retryable?: boolean;
   readonly overloaded?: boolean;
   constructor(marks: { retryable?: boolean; overloaded?: boolean }) {
-    super("secret words of the runtime");
+    // The runtime says nothing more, as on a full disk.
+    super("internal error; reference = secret");
     Object.assign(this, marks);
   }
 }
@@ -178,13 +179,15 @@ describe("an object out of reach", () => {
 
 describe("a session whose disk is full when its call commits", () => {
   const full = new Error("database or disk is full: SQLITE_FULL");
+  const hidden = new Error("internal error; reference = abc");
+  const hide = () => Promise.reject(hidden);
 
   /** Fails where the call would write, as its object does. */
-  const onFullDisk = <T>(answer: Awaited<ReturnType<SessionApi["describe"]>> | T) => {
+  const onFullDisk = <T>(answer: Awaited<ReturnType<SessionApi["describe"]>> | T, error = full) => {
     const asked: (true | undefined)[] = [];
     const call = async ({ isFull }: { readonly isFull?: true }) => {
       asked.push(isFull);
-      if (!isFull) throw full;
+      if (!isFull) throw error;
       return answer as never;
     };
     return { asked, call };
@@ -213,46 +216,42 @@ describe("a session whose disk is full when its call commits", () => {
     expect((await call("POST", `${base}/messages`, { body: { content: "x" } })).status).toBe(507);
   });
 
-  it.each([
-    ["GET", "", 200, 2],
-    ["POST", "/archive", 500, 1],
-  ] as const)("is read once more when the runtime hides the reason, and not changed again: %s", async (method, path, status, calls) => {
-    let asked = 0;
-    const work = async ({ isFull }: { readonly isFull?: true }) => {
-      asked += 1;
-      if (!isFull) throw new Error("internal error; reference = abc");
-      return ok(description());
-    };
-    const { call } = world({ session: { describe: work, archive: work } });
+  // What could not begin has freed what the next one needs.
+  it("is asked once more when its object could not begin, although it can be read by then", async () => {
+    const [read, write] = [onFullDisk(ok(description()), hidden), onFullDisk(err({ code: "storage_full" }), hidden)];
+    const events = failing([], ok({ data: [], has_more: false }));
+    const { call } = world({ session: { describe: read.call, submit: write.call, events: events.call } });
 
-    expect([(await call(method, `${base}${path}`)).status, asked]).toEqual([status, calls]);
+    expect((await call("GET", base)).status).toBe(200);
+    const refused = await call("POST", `${base}/messages`, { body: { content: "x" } });
+
+    expect([refused.status, (await readProblem(refused)).type]).toEqual([507, "urn:longhand:problem:storage_full"]);
+    expect([read.asked, write.asked, events.count()]).toEqual([[undefined, true], [undefined, true], 0]);
+  });
+
+  it("is 507, or 503 for a read, when its object cannot begin the second time either, and 503 when the tenant's cannot", async () => {
+    const { call, log } = world({ session: { describe: hide, submit: hide }, tenant: { registerSession: hide } });
+
+    expect((await call("GET", base)).status).toBe(503);
+    expect((await call("POST", `${base}/messages`, { body: { content: "x" } })).status).toBe(507);
+    expect((await call("POST", "/v1/sessions", { body: {} })).status).toBe(503);
+    expect(log.map(({ event }) => event)).not.toContain("http.defect");
   });
 });
 
 describe("a change whose error says why it failed", () => {
-  const hidden = () => Promise.reject(new Error("internal error; reference = abc"));
-
   it.each([
     [{ overloaded: true }, "overloaded"],
     [{ overloaded: true, retryable: true }, "overloaded"],
     [{ retryable: true }, "unavailable"],
-  ])("is passed on at once: no read follows to find out about the disk: %o", async (marks, code) => {
-    const read = failing([], ok({ data: [], has_more: false }));
+  ])("is passed on at once: %o", async (marks, code) => {
     const change = failing([new Marked(marks)], ok(accepted()));
-    const { call, asked } = world({ session: { events: read.call, submit: change.call } });
+    const { call, asked } = world({ session: { submit: change.call } });
 
     const response = await call("POST", `${base}/messages`, { body: { content: "x" } });
 
     expect([response.status, (await readProblem(response)).type]).toEqual([503, `urn:longhand:problem:${code}`]);
-    expect([asked.sessions.length, change.count(), read.count()]).toEqual([1, 1, 0]);
-  });
-
-  it("is followed by a read where its error says nothing, and is 507 where that read finds no room", async () => {
-    const change = async ({ isFull }: { readonly isFull?: true }) => (isFull ? err({ code: "storage_full" as const }) : hidden());
-    const { call, asked } = world({ session: { events: hidden, submit: change } });
-
-    expect((await call("POST", `${base}/messages`, { body: { content: "x" } })).status).toBe(507);
-    expect(asked.sessions).toHaveLength(3);
+    expect([asked.sessions.length, change.count()]).toEqual([1, 1]);
   });
 });
 

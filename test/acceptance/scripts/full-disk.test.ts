@@ -70,7 +70,7 @@ function tryTo(work: () => void): unknown {
 
 const named = z.object({ id: z.string() });
 
-test.each([0, 24_000, 40_000, 60_000, 100_000])(
+test.each([0, 24_000, 40_000, 60_000, 70_000, 80_000, 90_000, 100_000])(
   "with %i bytes left, a message that does not fit is refused with 507, reads go on, and all goes on when there is room",
   async (left) => {
     const session = named.parse((await ask("POST", "/v1/sessions", {})).json).id;
