@@ -208,6 +208,7 @@ function buildDeps(env: Env): HttpDeps {
       publicUrl: config.PUBLIC_URL,
       allowPrivateModelUrls: config.ALLOW_PRIVATE_MODEL_URLS,
       allowPrivateToolUrls: config.ALLOW_PRIVATE_TOOL_URLS,
+      isLocal: config.ENVIRONMENT === "dev",
       defaultPolicy: config.POLICY,
     },
   };

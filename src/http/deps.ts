@@ -38,6 +38,8 @@ export interface HttpConfig {
   readonly allowPrivateModelUrls: boolean;
   /** True in development: a tool's URL may be http and local. */
   readonly allowPrivateToolUrls: boolean;
+  /** True on a local server. Its disk may be full, which the runtime does not always say. */
+  readonly isLocal: boolean;
   /** The policy of a session when neither its client nor its tenant names one. */
   readonly defaultPolicy: PolicyChoice;
 }

@@ -82,7 +82,7 @@ function isBodyAtFault(error: Error, body = ""): boolean {
 /** `isOfSession`: the request changes a session, whose own answer says that there is no room. */
 function toRequestError(
   error: Error,
-  { body, isOfSession }: { readonly body: string | undefined; readonly isOfSession: boolean },
+  { body, isOfSession, isLocal }: { readonly body: string | undefined; readonly isOfSession: boolean; readonly isLocal: boolean },
 ): RequestError | StorageFull {
   if (error instanceof HTTPException) {
     if (error.status === 415) return { code: "unsupported_media_type" };
@@ -94,7 +94,7 @@ function toRequestError(
   const { overloaded, retryable } = readMarks(error);
   if (overloaded) return { code: "overloaded" };
   if (retryable || error.name === "TimeoutError") return { code: "unavailable" };
-  return isReasonHidden(error) ? full : { code: "internal" };
+  return isLocal && isReasonHidden(error) ? full : { code: "internal" };
 }
 
 /** The app's `onError`: a thrown error is a defect, an object out of reach, or hono's own refusal of a body. */
@@ -103,9 +103,9 @@ export function answerThrown(deps: HttpDeps): (error: Error, c: Context<HttpEnv>
 }
 
 /** Logs what was thrown, and returns what its caller may know of it. */
-export function noteThrown({ log }: HttpDeps, c: Context<HttpEnv>, error: Error): RequestError | StorageFull {
+export function noteThrown({ log, config: { isLocal } }: HttpDeps, c: Context<HttpEnv>, error: Error): RequestError | StorageFull {
   const isOfSession = c.req.method !== "GET" && c.req.param("session_id") !== undefined;
-  const answer = toRequestError(error, { body: c.get("rawBody"), isOfSession });
+  const answer = toRequestError(error, { body: c.get("rawBody"), isOfSession, isLocal });
   const fields = {
     request_id: c.get("requestId"),
     route: routePath(c, -1),

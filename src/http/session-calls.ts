@@ -31,7 +31,7 @@ export function sessionClient(deps: HttpDeps, c: Asker, session: SessionId): Ses
     try {
       return await call();
     } catch (error) {
-      if (!isStorageFull(error) && (isExplained(error) || !isReasonHidden(error))) throw error;
+      if (!isStorageFull(error) && (isExplained(error) || !(deps.config.isLocal && isReasonHidden(error)))) throw error;
       deps.log.error(isRead && !isStorageFull(error) ? "http.read_again" : "http.disk_full", { request_id: c.get("requestId"), session });
       return await work(connect(), { ...caller, isFull: true });
     }

@@ -35,7 +35,7 @@ export const isStorageFull = (error: unknown): boolean =>
   error instanceof Error && /database or disk is full|SQLITE_FULL/.test(error.message);
 
 /**
- * True when workerd hides why an object failed: on a full disk, that it could not begin. The try may free what the next one needs, so that no later
+ * True when workerd hides why an object failed: on a local server's full disk, that it could not begin. The try may free what the next one needs, so that no later
  * read tells whether there was room.
  */
 export const isReasonHidden = (error: unknown): boolean =>

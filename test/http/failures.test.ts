@@ -237,6 +237,18 @@ describe("a session whose disk is full when its call commits", () => {
     expect((await call("POST", "/v1/sessions", { body: {} })).status).toBe(503);
     expect(log.map(({ event }) => event)).not.toContain("http.defect");
   });
+
+  it("says nothing of a disk where there is none: a deployment's hidden error is a defect", async () => {
+    const read = onFullDisk(ok(description()), hidden);
+    const { call, log } = world({ session: { describe: read.call, submit: hide }, config: { isLocal: false } });
+
+    expect((await call("GET", base)).status).toBe(500);
+    expect((await call("POST", `${base}/messages`, { body: { content: "x" } })).status).toBe(500);
+    expect([read.asked, log.map(({ event }) => event).filter((event) => event.startsWith("http.d"))]).toEqual([
+      [undefined],
+      ["http.defect", "http.defect"],
+    ]);
+  });
 });
 
 describe("a change whose error says why it failed", () => {

@@ -616,6 +616,7 @@ export function world(input: WorldInput = {}): World {
       publicUrl: null,
       allowPrivateModelUrls: false,
       allowPrivateToolUrls: false,
+      isLocal: true,
       defaultPolicy: "oneclaw",
       ...input.config,
     },
