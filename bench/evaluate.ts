@@ -44,7 +44,7 @@ class LogWriter {
 
   open(): void {
     const settings = { model: "bench", policy: "balanced", system: null, tools: null, title: null, metadata: null };
-    this.#add({ type: "SessionOpened", tenant: id("ten", 1), session: id("ses", 1), settings });
+    this.#add({ type: "SessionOpened", tenant_id: id("ten", 1), session: id("ses", 1), settings });
   }
 
   flush(): void {

@@ -102,7 +102,7 @@ export async function isSuspended(env: Env, tenant: TenantId, log: Log): Promise
     const standing = await knowledgeFor(env).standing(tenant);
     return standing !== null && standing.status !== "active";
   } catch (error) {
-    log.warn("standing_unknown", { tenant, error: toErrorName(error) });
+    log.warn("standing_unknown", { tenant_id: tenant, error: toErrorName(error) });
     return false;
   }
 }

@@ -54,9 +54,9 @@ async function isAccepted(candidate: Connection): Promise<boolean> {
 export async function createTenant(url: string, adminKey: string): Promise<Connection> {
   const admin = { url, key: adminKey };
   const tenant = z
-    .object({ tenant_id: z.string() })
+    .object({ id: z.string() })
     .parse(await callApi(admin, { method: "POST", path: "/v1/admin/tenants", body: { name: "Development" } }));
-  return createKey(admin, tenant.tenant_id);
+  return createKey(admin, tenant.id);
 }
 
 async function createKey(admin: Connection, tenant: string): Promise<Connection> {

@@ -334,7 +334,7 @@ const skipped = z.enum(["busy", "limit", "budget", "suspended", "message_limit",
 /** By type. An event of a type that is missing here does not compile. */
 export const storedEvent = domainShape<Event>()(
   z.discriminatedUnion("type", [
-    event("SessionOpened", { tenant: id("ten"), session: id("ses"), settings }),
+    event("SessionOpened", { tenant_id: id("ten"), session: id("ses"), settings }),
     event("SettingsChanged", { changes }),
     event("PinsSet", { pins: z.array(z.strictObject({ ...textFields, from: positions.optional() })).readonly() }),
     event("SessionForked", {

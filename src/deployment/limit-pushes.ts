@@ -35,7 +35,7 @@ export function createLimitPushes({ sql, assignments, tell, setAlarm, now, log }
       sql.transaction(() => (kept ? assignments.confirm(tenant, kept.revision) : assignments.forget(tenant)));
     } catch (cause) {
       sql.transaction(() => assignments.putOff(tenant, now()));
-      log.warn("limits_not_told", { tenant, error: toErrorName(cause) });
+      log.warn("limits_not_told", { tenant_id: tenant, error: toErrorName(cause) });
     }
   }
   function arm(): void {

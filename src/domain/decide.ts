@@ -28,7 +28,7 @@ export function decide(command: Command, state: SessionState): Decision {
 
 const sessionDeciders: Deciders<SessionCommand["type"]> = {
   OpenSession: ({ tenant, session, settings }, { lifecycle }) =>
-    lifecycle === "new" ? ok([{ type: "SessionOpened", tenant, session, settings }]) : err({ code: "session_exists" }),
+    lifecycle === "new" ? ok([{ type: "SessionOpened", tenant_id: tenant, session, settings }]) : err({ code: "session_exists" }),
   ChangeSettings: ({ changes }, state) => ok(Object.keys(changes).length === 0 ? [] : changeSettings(changes, state)),
   SetPins: ({ pins }, state) => ok([...voidCompaction(state), { type: "PinsSet", pins }]),
   RecordTitle: decideTitle,

@@ -21,7 +21,7 @@ type FieldsOf<T extends EventType> = Omit<Extract<Event, { type: T }>, "type">;
 type Shapes = { readonly [T in EventType]: { readonly [F in keyof FieldsOf<T>]-?: Kind<FieldsOf<T>[F]> } };
 
 const shapes: Shapes = {
-  SessionOpened: { tenant: "string", session: "string", settings: "object" },
+  SessionOpened: { tenant_id: "string", session: "string", settings: "object" },
   SettingsChanged: { changes: "object" },
   PinsSet: { pins: "array" },
   SessionForked: { from: "string", position: "number", view: "object~", line: "object~" },

@@ -14,7 +14,7 @@ interface EventVersions {
   readonly upcasters: Upcasters;
 }
 
-const VERSIONS: EventVersions = { current: {}, upcasters };
+const VERSIONS: EventVersions = { current: { SessionOpened: 2 }, upcasters };
 
 export const findEventVersion = (type: EventType, { current }: EventVersions = VERSIONS): number => current[type] ?? 1;
 

@@ -143,7 +143,7 @@ export interface BranchLine {
 }
 
 export type SessionEvent =
-  | { readonly type: "SessionOpened"; readonly tenant: TenantId; readonly session: SessionId; readonly settings: SessionSettings }
+  | { readonly type: "SessionOpened"; readonly tenant_id: TenantId; readonly session: SessionId; readonly settings: SessionSettings }
   | { readonly type: "SettingsChanged"; readonly changes: Partial<SessionSettings> }
   | { readonly type: "PinsSet"; readonly pins: readonly PinRef[] }
   /**

@@ -31,7 +31,7 @@ export const fold = (events: Iterable<StoredEvent>, from: SessionState = initial
 };
 
 const sessionEvolvers: Evolvers<SessionEvent["type"]> = {
-  SessionOpened: (state, { tenant, session, settings, at }) => ({
+  SessionOpened: (state, { tenant_id: tenant, session, settings, at }) => ({
     ...state,
     lifecycle: "open",
     tenant,

@@ -8,5 +8,7 @@ type Upcaster = (data: Fields) => Fields;
 /** Keyed by `Type@from`: each upcaster converts version `from` to `from + 1`. */
 export type Upcasters = Readonly<Record<string, Upcaster>>;
 
-/** Empty, because no event type has changed since the first release. */
-export const upcasters: Upcasters = {};
+export const upcasters: Upcasters = {
+  // A tenant's id is `tenant_id` wherever something else names it.
+  "SessionOpened@1": ({ tenant, ...rest }) => ({ ...rest, tenant_id: tenant }),
+};

@@ -53,7 +53,7 @@ function readNames(c: Context<HttpEnv>, location: string | null = null): Readonl
   const { tenant } = c.get("principal") ?? {};
   const [, id] = SESSION_PATH.exec(c.req.path) ?? SESSION_PATH.exec(location ?? "") ?? [];
   const session = id === undefined ? null : parseId("ses", id);
-  return { ...(tenant && { tenant }), ...(session && { session }) };
+  return { ...(tenant && { tenant_id: tenant }), ...(session && { session }) };
 }
 
 /** The stack frames without the error's message, which may quote content. */

@@ -128,7 +128,7 @@ async function storeInTime(deps: HttpDeps, found: Found, deliveries: readonly De
   const stored = Promise.all(calls).then(
     () => true,
     (error: unknown) => {
-      deps.log.warn("webhook.not_stored", { tenant, channel, error: toErrorName(error) });
+      deps.log.warn("webhook.not_stored", { tenant_id: tenant, channel, error: toErrorName(error) });
       return false;
     },
   );

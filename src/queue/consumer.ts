@@ -71,7 +71,7 @@ async function consumeOne(message: QueueMessage, deps: ConsumerDeps): Promise<vo
     return message.ack();
   }
   const { tenant, session } = job;
-  const log = withNames(deps.log, () => ({ tenant, session }));
+  const log = withNames(deps.log, () => ({ tenant_id: tenant, session }));
   try {
     // The session asks again from time to time, as for a wake-up that the queue lost.
     if (await deps.isSuspended(job)) return message.ack();
@@ -97,7 +97,7 @@ async function consumeOne(message: QueueMessage, deps: ConsumerDeps): Promise<vo
 export function consumeDeadLetters(messages: readonly QueueMessage[], log: Log): void {
   for (const message of messages) {
     const job = parseCompactionJob(message.body);
-    const names = { tenant: job?.tenant ?? null, session: job?.session ?? null, compaction: job?.compaction ?? null };
+    const names = { tenant_id: job?.tenant ?? null, session: job?.session ?? null, compaction: job?.compaction ?? null };
     serveRequest(readAsker(message.body), () => log.error("compaction_job_dead", names));
     message.ack();
   }

@@ -198,7 +198,7 @@ async function eraseProjection(host: ErasureHost, caller: api.Caller, usage: rea
 /** Arms the alarm again: the tenant's object or the read model is out of reach. */
 function eraseAgain(host: ErasureHost, { tenant, session }: api.Caller, error: unknown): void {
   const { log, clock } = host.deps;
-  log.warn("erasure_failed", { tenant, session, error: toErrorName(error) });
+  log.warn("erasure_failed", { tenant_id: tenant, session, error: toErrorName(error) });
   // Without tables there is no place for a job. The tenant's object calls again.
   if (!host.exists) return;
   const attempts = (host.jobs.get("erase_projection")?.attempts ?? 0) + 1;

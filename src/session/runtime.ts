@@ -97,7 +97,7 @@ export class SessionRuntime implements Session {
 
   #names(): Readonly<Record<string, string>> {
     const { tenant, session } = this.state;
-    return { ...(tenant && { tenant }), ...(session && { session }) };
+    return { ...(tenant && { tenant_id: tenant }), ...(session && { session }) };
   }
 
   get state(): SessionState {

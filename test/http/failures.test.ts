@@ -367,7 +367,7 @@ describe("the request id", () => {
         event: "http.request",
         fields: {
           ...{ request_id: response.headers.get("x-request-id"), method: "GET", route: "/v1/sessions/:session_id/context", status: 404 },
-          ...{ tenant: TENANT, session: SESSION },
+          ...{ tenant_id: TENANT, session: SESSION },
         },
       },
     ]);

@@ -224,7 +224,7 @@ describe("a tenant that is made with an idempotency key", () => {
       body: { name: "Acme" },
       headers,
     });
-    return { id: (await response.json<{ tenant_id: string }>()).tenant_id, replayed: response.headers.get("idempotent-replayed") };
+    return { id: (await response.json<{ id: string }>()).id, replayed: response.headers.get("idempotent-replayed") };
   };
 
   it("has the same id each time, and another key's has another", async () => {

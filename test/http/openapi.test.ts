@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
+import { z } from "zod";
 import { DocumentSchemas } from "../support/document-schemas";
 import { listRoutes, world } from "./support";
 
@@ -51,6 +52,16 @@ const unname = (path: string): string =>
 function listRefs(value: unknown): string[] {
   if (typeof value !== "object" || value === null) return [];
   return Object.entries(value).flatMap(([key, child]) => (key === "$ref" && typeof child === "string" ? [child] : listRefs(child)));
+}
+
+/** The names of the fields that hold one tenant's id. */
+function listTenantIds(value: unknown): string[] {
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([key, child]) => {
+    const { type, pattern } = z.looseObject({ type: z.unknown(), pattern: z.string().optional() }).safeParse(child).data ?? {};
+    const holds = pattern?.startsWith("^ten_") || (/^tenant(_id)?$/.test(key) && type === "string");
+    return holds && key !== "items" ? [key] : listTenantIds(child);
+  });
 }
 
 const readExample = ({ $ref }: { readonly $ref: string }): unknown =>
@@ -150,6 +161,19 @@ describe("the OpenAPI document", () => {
 
     expect(patterns.length).toBeGreaterThan(100);
     expect(patterns.filter((pattern) => /\/[a-z]+$/.test(pattern))).toEqual([]);
+  });
+
+  it("calls a tenant's id `id` in the tenant itself, and `tenant_id` in everything else", () => {
+    const named = [
+      ...Object.entries(document.components.schemas),
+      ...operations.map(([name, , { responses }]) => [name, responses] as const),
+    ];
+    const found = named.flatMap(([name, schema]) => listTenantIds(schema).map((field) => `${name}: ${field}`));
+
+    expect(found.toSorted()).toEqual([
+      ...["ListedTenant: id", "POST /v1/admin/tenants: id", "Placement: tenant_id", "SessionOpenedEvent: tenant_id", "Tenant: id"],
+      ...["TenantExport: id", "TenantRebuildReport: tenant_id", "TenantStanding: id"],
+    ]);
   });
 
   it("is compressed for clients that accept gzip, and for no other", async () => {

@@ -166,13 +166,13 @@ describe("the admin", () => {
     const { call, asked } = world({ deployment: { registerTenants } });
 
     const made = await (await call("POST", "/v1/admin/tenants", { key: ADMIN_KEY, body: { name: "Acme" } })).json<{
-      tenant_id: TenantId;
+      id: TenantId;
     }>();
-    const key = await call("POST", `/v1/admin/tenants/${made.tenant_id}/keys`, { key: ADMIN_KEY, body: { name: "first" } });
+    const key = await call("POST", `/v1/admin/tenants/${made.id}/keys`, { key: ADMIN_KEY, body: { name: "first" } });
 
     expect(key.status).toBe(201);
     expect(Object.keys(await key.json<object>()).sort()).toEqual(["id", "key"]);
-    expect(new Set(asked.tenants)).toEqual(new Set([made.tenant_id]));
+    expect(new Set(asked.tenants)).toEqual(new Set([made.id]));
     expect(listed).toEqual([1, 2].map(() => ({ id: FOREIGN_TENANT, name: "Acme", created_at: NOW, status: "active", database: "DB" })));
   });
 

@@ -127,7 +127,7 @@ export class LogBuilder {
       external_id: toRef(settings.external_id),
       end_user: toRef(settings.end_user),
     };
-    return this.event({ type: "SessionOpened", tenant: this.tenant, session: this.session, settings: full });
+    return this.event({ type: "SessionOpened", tenant_id: this.tenant, session: this.session, settings: full });
   }
 
   text(text: string): TextRef {

@@ -24,7 +24,7 @@ export function writeLongLog(sql: Sql, least: number): SessionState {
     }
   };
   sql.transaction(() => {
-    put({ type: "SessionOpened", tenant: TENANT, session: SESSION, settings: settings() });
+    put({ type: "SessionOpened", tenant_id: TENANT, session: SESSION, settings: settings() });
     for (let n = 1; state.seq < least; n++) for (const next of toTurn(n)) put(next(state));
   });
   return state;

@@ -107,7 +107,7 @@ describe("after a thousand days more, each field of the state has the size that 
   const put: Put = (event) => {
     state = evolve(state, { ...event, seq: state.seq + 1, at: 1_700_000_000_000 + state.seq });
   };
-  put({ type: "SessionOpened", tenant: TENANT, session: SESSION, settings: settings() });
+  put({ type: "SessionOpened", tenant_id: TENANT, session: SESSION, settings: settings() });
   for (let n = 1; n <= DAYS; n++) liveDay(n, () => state, put);
   const before = state;
   for (let n = DAYS + 1; n <= 2 * DAYS; n++) liveDay(n, () => state, put);

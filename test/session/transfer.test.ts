@@ -114,6 +114,18 @@ describe("a restoration", () => {
     expect(await target.service.describe(OTHER)).toMatchObject({ ok: true });
   });
 
+  test("takes the first event of an earlier build, which called the tenant's id otherwise", async () => {
+    const lines = await exportedLines();
+    const earlier = at(lines, 2, (line) => line.replace('"version":2', '"version":1').replace('"tenant_id":', '"tenant":'));
+    expect(earlier[2]).toContain(`"tenant":"${CALLER.tenant}"`);
+    const target = newTarget();
+
+    expect(await importInto(target, OTHER.tenant, await sealed(earlier))).toMatchObject({ sessions: [{ status: "restored" }] });
+    const [, , opened] = text(await exportSession(target, OTHER)).split("\n");
+    expect(JSON.parse(opened ?? "")).toMatchObject({ version: 2, data: { tenant_id: OTHER.tenant, session: OTHER.session } });
+    expect(opened).not.toContain('"tenant":');
+  });
+
   test("of a session that is there changes nothing, and an erased one is refused by its tombstone", async () => {
     const bytes = await sealed(await exportedLines());
     const target = newTarget();

@@ -94,7 +94,7 @@ export const summaryPlan = (from: number, to: number, change: Partial<SummaryPla
 export const stored = (events: readonly Event[], from = 0): StoredEvent[] =>
   events.map((event, index) => ({ ...event, seq: from + index + 1, at: 1_000 + index }));
 
-export const opened: Event = { type: "SessionOpened", tenant: TENANT, session: SESSION, settings: settings() };
+export const opened: Event = { type: "SessionOpened", tenant_id: TENANT, session: SESSION, settings: settings() };
 
 /** The state of an open session after these events. */
 export const given = (...events: Event[]): SessionState => fold(stored([opened, ...events]));

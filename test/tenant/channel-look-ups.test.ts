@@ -92,7 +92,7 @@ describe("a channel's look-up", () => {
     );
 
     expect([await directory("support"), await directory("odd")]).toEqual([null, null]);
-    expect(logged).toEqual(["support", "odd"].map((channel) => ({ event: "channel.unreadable", tenant: TENANT, channel, key_id: "k" })));
+    expect(logged).toEqual(["support", "odd"].map((channel) => ({ event: "channel.unreadable", tenant_id: TENANT, channel, key_id: "k" })));
   });
 });
 

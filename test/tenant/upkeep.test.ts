@@ -158,5 +158,5 @@ it("lines of failed erasures and projections say whose they are", async () => {
   await upkeep.ring();
 
   expect(lines.map(({ event }) => event).toSorted()).toEqual(["tenant.erasure_failed", "tenant.projection_failed"]);
-  for (const { fields } of lines) expect(fields).toMatchObject({ tenant: TENANT });
+  for (const { fields } of lines) expect(fields).toMatchObject({ tenant_id: TENANT });
 });

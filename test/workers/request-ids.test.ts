@@ -20,7 +20,7 @@ interface Line {
   readonly component?: string;
   readonly object?: string;
   readonly worker?: string;
-  readonly tenant?: string;
+  readonly tenant_id?: string;
   readonly session?: string;
 }
 
@@ -174,7 +174,7 @@ describe("two requests at once", () => {
       }),
     );
 
-    const told = new Set(of("limits_not_told").map(({ tenant, request_id }) => `${tenant} ${request_id}`));
+    const told = new Set(of("limits_not_told").map(({ tenant_id, request_id }) => `${tenant_id} ${request_id}`));
     expect(told).toEqual(new Set([`${tenants[0]?.id} one`, `${tenants[1]?.id} two`]));
   });
 
@@ -190,7 +190,7 @@ describe("two requests at once", () => {
 
     for (const [index, id] of ["one", "two"].entries())
       await expect
-        .poll(() => of("tenant.projection_failed").filter(({ tenant }) => tenant === tenants[index]?.id))
+        .poll(() => of("tenant.projection_failed").filter(({ tenant_id }) => tenant_id === tenants[index]?.id))
         .toContainEqual(expect.objectContaining({ request_id: id }));
   });
 });

@@ -93,9 +93,9 @@ export class Tenant {
 export async function newTenant(): Promise<Tenant> {
   const key = env.ADMIN_KEY;
   const made = await request("POST", "/v1/admin/tenants", { key, body: { name: "Ada" } });
-  const { tenant_id } = await readBody<{ tenant_id: TenantId }>(made, 201);
-  const keyed = await request("POST", `/v1/admin/tenants/${tenant_id}/keys`, { key, body: { name: "test" } });
-  return new Tenant(tenant_id, (await readBody<{ key: string }>(keyed, 201)).key);
+  const { id } = await readBody<{ id: TenantId }>(made, 201);
+  const keyed = await request("POST", `/v1/admin/tenants/${id}/keys`, { key, body: { name: "test" } });
+  return new Tenant(id, (await readBody<{ key: string }>(keyed, 201)).key);
 }
 
 /** The stand-in's replies as one model, and the requests that it received. */

@@ -43,13 +43,13 @@ afterEach(() => vi.restoreAllMocks());
 
 describe("a tenant that was created", () => {
   it("is listed with its name by the time its id is known", async () => {
-    const { tenant_id } = await readBody<{ tenant_id: TenantId }>(await admin("POST", "/v1/admin/tenants", { name: "Acme" }), 201);
+    const { id } = await readBody<{ id: TenantId }>(await admin("POST", "/v1/admin/tenants", { name: "Acme" }), 201);
 
     const [newest] = (await list("?limit=1")).data;
 
-    expect(newest).toEqual({ id: tenant_id, name: "Acme", created_at: expect.any(Number), status: "active", database: "DB" });
-    expect(await readBody(await admin("GET", `/v1/admin/tenants/${tenant_id}`))).toMatchObject({
-      id: tenant_id,
+    expect(newest).toEqual({ id, name: "Acme", created_at: expect.any(Number), status: "active", database: "DB" });
+    expect(await readBody(await admin("GET", `/v1/admin/tenants/${id}`))).toMatchObject({
+      id,
       name: "Acme",
       created_at: newest?.created_at,
       status: "active",
@@ -61,7 +61,7 @@ describe("a tenant that was created", () => {
     const ids: TenantId[] = [];
     for (const n of [1, 2, 3]) {
       const made = await admin("POST", "/v1/admin/tenants", { name: `${n} ${mark} GmbH` });
-      ids.push((await readBody<{ tenant_id: TenantId }>(made, 201)).tenant_id);
+      ids.push((await readBody<{ id: TenantId }>(made, 201)).id);
     }
     const query = `?name=${encodeURIComponent(mark.toUpperCase())}&limit=2`;
 
@@ -113,7 +113,7 @@ describe("a creation that was killed after the tenant's object was made", () => 
 
     const again = await admin("POST", "/v1/admin/tenants", body, { "idempotency-key": key });
 
-    expect([again.status, again.headers.get("idempotent-replayed"), await again.json()]).toEqual([201, "true", { tenant_id: tenant }]);
+    expect([again.status, again.headers.get("idempotent-replayed"), await again.json()]).toEqual([201, "true", { id: tenant }]);
     expect(await isListed(tenant)).toBe(true);
   });
 

@@ -5121,7 +5121,7 @@ export interface components {
             at: number;
             /** @enum {string} */
             type: "SessionOpened";
-            tenant: string;
+            tenant_id: string;
             session: string;
             settings: {
                 [key: string]: unknown;
@@ -15793,7 +15793,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         /** @description The id of a tenant */
-                        tenant_id: string;
+                        id: string;
                     };
                 };
             };

@@ -19,7 +19,7 @@ export async function sendSuggestion(suggested: SuggestedLimit, { tenant, stub, 
   try {
     await stub.suggestLimit(suggested);
   } catch (error) {
-    log.warn("limit.not_suggested", { tenant, model: suggested.model, error });
+    log.warn("limit.not_suggested", { tenant_id: tenant, model: suggested.model, error });
   }
 }
 

@@ -2,7 +2,8 @@
 
 import { findFileType, judgeType } from "../../context/file-types";
 import type { ImportedSession, LineOf } from "../../contract/export";
-import type { StoredRow } from "../../domain/event-versions";
+import { type StoredRow, toStoredRow } from "../../domain/event-versions";
+import type { StoredEvent } from "../../domain/events";
 import type { SessionId, TenantId } from "../../domain/ids";
 import { fromBase64 } from "../../lib/base64";
 import type { Result } from "../../lib/result";
@@ -186,17 +187,17 @@ export class SessionRestorer {
     open.seq = row.seq;
     open.eventLines.push(number);
     open.record.takeEvent(number, event);
-    const own = row.seq === 1 ? this.#adopt(number, open, row) : row;
+    const own = row.seq === 1 ? this.#adopt(number, open, event) : row;
     open.events.push(own);
     await this.#grow(open, own.data.length);
   }
 
   /** The first event says whose the session is. It is the caller's tenant's, whatever the file says. */
-  #adopt(number: number, { session }: OpenSession, row: StoredRow): StoredRow {
-    const data: Record<string, unknown> = JSON.parse(row.data);
-    if (row.type !== "SessionOpened") throw new ImportFault(number, "event: must be SessionOpened");
-    if (data.session !== session.id) throw new ImportFault(number, `data.session: must be ${session.id}`);
-    return { ...row, data: JSON.stringify({ ...data, tenant: this.#target.tenant }) };
+  #adopt(number: number, { session }: OpenSession, event: StoredEvent): StoredRow {
+    if (event.type !== "SessionOpened") throw new ImportFault(number, "event: must be SessionOpened");
+    if (event.session !== session.id) throw new ImportFault(number, `data.session: must be ${session.id}`);
+    const { seq, at, ...opened } = event;
+    return toStoredRow({ ...opened, tenant_id: this.#target.tenant }, seq, at);
   }
 
   async #takeBody(number: number, { type: _, ...body }: LineOf<"body">): Promise<void> {

@@ -33,7 +33,7 @@ const createTenant = adminRoute({
   description: "Creates a tenant without keys, and enters it in the list of tenants. Create its first key next.",
   refuses: ["tenant_exists"],
   request: { headers: newTenantHeaders, body: jsonBody(createTenantInput, { name: "Acme" }) },
-  responses: { 201: json("The tenant's id", z.object({ tenant_id: id("ten") }), { tenant_id: TENANT }) },
+  responses: { 201: json("The tenant's id", z.object({ id: id("ten") }), { id: TENANT }) },
 });
 
 const createKey = adminRoute({
@@ -70,7 +70,7 @@ export function registerAdmin(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
     const listed = await adoptTenant(deps, tenant);
     if (!listed.ok) return sendProblem(c, listed.error);
     if (created.value.replayed) c.header("idempotent-replayed", "true");
-    return c.json({ tenant_id: tenant }, 201);
+    return c.json({ id: tenant }, 201);
   });
 
   app.openapi(createKey, async (c) => {

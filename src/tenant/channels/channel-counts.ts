@@ -39,7 +39,7 @@ export function createChannelCounts({ report, now, schedule, background, log }: 
     const taken = [...counts.values()];
     counts.clear();
     await report(tenant, channel, taken).catch((error: unknown) =>
-      log.warn("channel.not_counted", { tenant, channel, error: toErrorName(error) }),
+      log.warn("channel.not_counted", { tenant_id: tenant, channel, error: toErrorName(error) }),
     );
   }
 

@@ -102,7 +102,7 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
   const projection = limitCalls(deps.projection, LONG_CALL_MS, schedule);
   const reach = (ms: number) => (caller: Caller) => limitCalls(deps.sessions(caller), ms, schedule);
   const [sessions, transfers] = [reach(CALL_MS), reach(LONG_CALL_MS)];
-  const log = withNames(deps.log, () => ({ tenant: tenant() }));
+  const log = withNames(deps.log, () => ({ tenant_id: tenant() }));
   const erase = async (session: SessionId): Promise<boolean> => {
     const caller = { tenant: tenant(), session };
     const erased = await sessions(caller).erase(caller, true);

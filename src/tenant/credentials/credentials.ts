@@ -31,7 +31,7 @@ export function createOpenCredential({ tenant, find, masterKeys, log }: OpenCred
     const sealed = await find(name);
     if (!sealed) return null;
     const secret = await openCredential(sealed, masterKeys(), { tenant, name });
-    if (secret === null) log.error("credential.unreadable", { tenant, credential: name, key_id: sealed.kid });
+    if (secret === null) log.error("credential.unreadable", { tenant_id: tenant, credential: name, key_id: sealed.kid });
     return secret;
   };
 }

@@ -69,7 +69,7 @@ export function createChannelDirectory(deps: ChannelDirectoryDeps): (name: strin
   async function open(name: string, { settings, sealed }: SealedChannel): Promise<OpenChannel | null> {
     const text = await openCredential(sealed, masterKeys(), toChannelPlace(tenant, name));
     const secrets = text === null ? null : readSecrets(settings.type, parseJson(text));
-    if (!secrets) log.error("channel.unreadable", { tenant, channel: name, key_id: sealed.kid });
+    if (!secrets) log.error("channel.unreadable", { tenant_id: tenant, channel: name, key_id: sealed.kid });
     return secrets && { settings, credentials: secrets.value };
   }
   return async (name) => {

@@ -47,22 +47,22 @@ async function operateAll(key: string): Promise<{ readonly tenant: TenantId; rea
     const response = await request(method, `/v1/admin${path}`, { key, body, headers: { "x-request-id": operation } });
     return status === 204 ? ({} as T) : readBody<T>(response, status);
   };
-  const { tenant_id } = await act<{ tenant_id: TenantId }>("createTenant", "POST", "/tenants", {
+  const { id: tenant } = await act<{ id: TenantId }>("createTenant", "POST", "/tenants", {
     body: { name: "planted-name" },
     status: 201,
   });
-  const made = await act<{ key: string }>("createTenantKey", "POST", `/tenants/${tenant_id}/keys`, {
+  const made = await act<{ key: string }>("createTenantKey", "POST", `/tenants/${tenant}/keys`, {
     body: { name: "planted-name" },
     status: 201,
   });
-  const chat = await newChat({ tenant: new Tenant(tenant_id, made.key) });
+  const chat = await newChat({ tenant: new Tenant(tenant, made.key) });
   await chat.say("planted-message");
-  const path = `/tenants/${tenant_id}`;
+  const path = `/tenants/${tenant}`;
   const plan = `/plans/plan-${ulid()}`;
   await act("exportSessionLog", "GET", `${path}/sessions/${chat.id}/log`);
   await act("rebuildSession", "POST", `${path}/sessions/${chat.id}/rebuild`);
   // A repair of what is whole changes nothing.
-  await env.DB.prepare("UPDATE tenants SET name = 'damaged' WHERE tenant_id = ?").bind(tenant_id).run();
+  await env.DB.prepare("UPDATE tenants SET name = 'damaged' WHERE tenant_id = ?").bind(tenant).run();
   await act("rebuildTenant", "POST", `${path}/rebuild`);
   await act("rebuildTenantList", "POST", "/tenants/rebuild");
   await act("moveTenant", "POST", `${path}/move`, { body: { to: "DB_2" } });
@@ -85,7 +85,7 @@ async function operateAll(key: string): Promise<{ readonly tenant: TenantId; rea
     sealed.value.map(({ name, sealed: before }) => ({ name, before, after: before })),
   );
   await act("deleteTenant", "DELETE", path);
-  return { tenant: tenant_id, session: chat.id };
+  return { tenant, session: chat.id };
 }
 
 describe("the deployment's audit log", () => {

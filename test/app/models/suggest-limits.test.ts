@@ -80,5 +80,5 @@ it("a suggestion that does not arrive is logged with its tenant and model, and n
 
   await sendSuggestion({ model: "m", context_window: 4_000, source: "provider_error" }, { tenant: id("ten", 1), stub, log });
 
-  expect(lines).toEqual([["limit.not_suggested", { tenant: id("ten", 1), model: "m", error: away }]]);
+  expect(lines).toEqual([["limit.not_suggested", { tenant_id: id("ten", 1), model: "m", error: away }]]);
 });
