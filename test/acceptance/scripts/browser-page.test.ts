@@ -1,56 +1,130 @@
 /**
- * The page and the server of docs/api/browser-page.md in a real browser, against a running backend: `EventSource`, `fetch`, preflights
- * and refusals as a browser sees them. Skipped where Chromium is not installed.
+ * The page and the server of docs/api/browser-page.md in a real browser, against a running backend that is cut off, killed and started again.
+ * Skipped where Chromium is not installed.
  */
-import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { once } from "node:events";
+import { type ChildProcess, spawn } from "node:child_process";
+import { EventEmitter, once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer, type Server } from "node:http";
+import { createServer, type IncomingMessage, request as openRequest, type Server, type ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { callApi } from "../../../scripts/support/api-client";
-import { writeConnection } from "../../../scripts/support/connection";
+import { pipeline } from "node:stream";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
+import { type Connection, callApi, type Method } from "../../../scripts/support/api-client";
+import { createTenant, writeConnection } from "../../../scripts/support/connection";
+import type { LocalServer } from "../../../scripts/support/local-server";
 import { findFreePort } from "../../../scripts/support/port";
-import { openTenant } from "../../support/shared-server";
+import { createSandbox, type Sandbox } from "../../../scripts/support/sandbox";
+import { BROWSER, Browser, type Tab } from "../../support/browser";
 
-const MINUTES = 60_000;
-const BROWSERS = ["chromium", "chromium-browser", "google-chrome"];
-const browser = BROWSERS.find((name) => spawnSync(name, ["--version"]).status === 0);
+const MS = 60_000;
 const text = readFileSync(join(import.meta.dirname, "..", "..", "..", "docs", "api", "browser-page.md"), "utf8");
 const readBlock = (language: string): string => new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\``, "m").exec(text)?.[1] ?? "";
 
-let site: Site;
+async function listen(server: Server): Promise<string> {
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  return `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`;
+}
 
-/** What a page sends about itself: the texts of its reports, in order. */
-class Reports {
-  readonly #server: Server;
-  readonly #seen: string[] = [];
-  #wake: () => void = () => undefined;
+/** The line between the browser and the backend, which a test cuts. */
+class Line {
+  readonly #server = createServer((request, response) => void this.#pass(request, response));
+  /** Nothing passes. */
+  isCut = false;
+  /** The answer to the next message is lost. */
+  losesAnswer = false;
+  /** Added to the last event that a stream says to have, as if the backend had not stored those behind it. */
+  ahead = 0;
+  target = "";
+  /** What the streams said. */
+  heard = "";
+  /** How many streams are open. */
+  streams = 0;
+  #held: { readonly asked: PromiseWithResolvers<void>; readonly released: PromiseWithResolvers<void> } | null = null;
 
-  constructor() {
-    this.#server = createServer(async (request, response) => {
-      let report = "";
-      for await (const chunk of request) report += String(chunk);
-      this.#seen.push(report);
-      this.#wake();
-      response.end();
+  readonly listen = (): Promise<string> => listen(this.#server);
+
+  cut(): void {
+    this.isCut = true;
+    this.#server.closeAllConnections();
+  }
+
+  /** The next reading of the messages waits for `release`. */
+  hold() {
+    const held = { asked: Promise.withResolvers<void>(), released: Promise.withResolvers<void>() };
+    this.#held = held;
+    return { asked: held.asked.promise, release: held.released.resolve };
+  }
+
+  close(): void {
+    this.#server.close();
+    this.#server.closeAllConnections();
+  }
+
+  #follow(answer: IncomingMessage, response: ServerResponse): void {
+    this.streams += 1;
+    response.on("close", () => {
+      this.streams -= 1;
+    });
+    answer.on("data", (bytes) => {
+      this.heard += String(bytes);
     });
   }
 
-  async listen(port: number): Promise<void> {
-    this.#server.listen(port, "127.0.0.1");
-    await once(this.#server, "listening");
-  }
-
-  async until(pattern: RegExp): Promise<string> {
-    for (;;) {
-      const found = this.#seen.find((report) => pattern.test(report));
-      if (found !== undefined) return found;
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-      });
+  async #pass(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (this.isCut) return void request.socket.destroy();
+    const held = request.method === "GET" && request.url?.includes("/messages?") ? this.#held : null;
+    if (held) {
+      this.#held = null;
+      held.asked.resolve();
+      await held.released.promise;
     }
+    const { "last-event-id": last, ...headers } = request.headers;
+    const seen = last === undefined ? {} : { "last-event-id": String(Number(last) + this.ahead) };
+    const onward = openRequest(`${this.target}${request.url}`, { method: request.method ?? "GET", headers: { ...headers, ...seen } });
+    const isLost = this.losesAnswer && request.method === "POST" && String(request.url).endsWith("/messages");
+    if (isLost) this.losesAnswer = false;
+    onward.on("response", (answer) => {
+      if (isLost) answer.resume().on("end", () => response.destroy());
+      else {
+        if (answer.headers["content-type"]?.startsWith("text/event-stream")) this.#follow(answer, response);
+        pipeline(answer, response.writeHead(answer.statusCode ?? 502, answer.headers), () => undefined);
+      }
+    });
+    onward.on("error", () => response.destroy());
+    response.on("close", () => onward.destroy());
+    request.pipe(onward);
+  }
+}
+
+/** A model that says what the test says, when it says it. */
+class Model {
+  readonly #asked = new EventEmitter();
+  readonly #waiting: ServerResponse[] = [];
+  readonly #server = createServer((request, response) => {
+    request.resume();
+    this.#waiting.push(response.writeHead(200, { "content-type": "text/event-stream" }));
+    this.#asked.emit("asked");
+  });
+
+  readonly listen = (): Promise<string> => listen(this.#server);
+
+  /** The next call that waits for an answer. */
+  async next(): Promise<{ say(words: string): void; end(): void; break(): void }> {
+    if (this.#waiting.length === 0) await once(this.#asked, "asked");
+    const response = this.#waiting.shift() as ServerResponse;
+    const send = (delta: object, finish_reason: string | null) =>
+      response.write(
+        `data: ${JSON.stringify({ id: "c", object: "chat.completion.chunk", choices: [{ index: 0, delta, finish_reason }] })}\n\n`,
+      );
+    return {
+      say: (content) => void send({ content }, null),
+      end: () => void (send({}, "stop") && response.end("data: [DONE]\n\n")),
+      break: () => void response.destroy(),
+    };
   }
 
   close(): void {
@@ -59,124 +133,302 @@ class Reports {
   }
 }
 
-class Site {
-  readonly folder = mkdtempSync(join(tmpdir(), "longhand-site-"));
-  readonly reports = new Reports();
-  readonly #children: ChildProcess[] = [];
-  port = 0;
+const line = new Line();
+const model = new Model();
+const folder = mkdtempSync(join(tmpdir(), "longhand-site-"));
+let sandbox: Sandbox;
+let server: LocalServer;
+let tenant: Connection;
+let browser: Browser;
+let site: ChildProcess;
+let port: number;
 
-  /** Serves the documented page with `driver`, which does what a person would, added at its end. */
-  async start(driver: string): Promise<void> {
-    const [port, reportPort] = [await findFreePort(), await findFreePort()];
-    this.port = port;
-    await this.reports.listen(reportPort);
-    const connection = await openTenant();
-    const body = { allowed_origins: [`http://localhost:${port}`] };
-    await callApi(connection, { method: "PATCH", path: "/v1/tenant", body });
-    writeConnection(connection, join(this.folder, ".longhand", "dev.json"));
-    writeFileSync(join(this.folder, "chat.mjs"), readBlock("js"));
-    const report = `const report = (body) => fetch("http://127.0.0.1:${reportPort}/", { method: "POST", mode: "no-cors", body });`;
-    writeFileSync(join(this.folder, "chat.html"), `${readBlock("html")}<script type="module">${report}\n${driver}</script>`);
-    const server = this.#spawn(process.execPath, ["chat.mjs"], { PORT: String(port) });
-    await waitForServer(server, port);
-  }
+const call = (method: Method, path: string, body?: unknown) => callApi(tenant, { method, path, ...(body !== undefined && { body }) });
 
-  open(host: string): void {
-    const profile = join(this.folder, `profile-${host}`);
-    const flags = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", `--user-data-dir=${profile}`];
-    this.#spawn(browser ?? "", [...flags, `http://${host}:${this.port}/`]);
-  }
-
-  #spawn(command: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): ChildProcess {
-    const child = spawn(command, args, { cwd: this.folder, env: { ...process.env, ...env }, stdio: "ignore", detached: true });
-    this.#children.push(child);
-    return child;
-  }
-
-  async close(): Promise<void> {
-    for (const child of this.#children) {
-      if (child.exitCode !== null || child.pid === undefined) continue;
-      process.kill(-child.pid, "SIGKILL");
-      await once(child, "close");
-    }
-    this.reports.close();
-    rmSync(this.folder, { recursive: true, force: true, maxRetries: 3 });
-  }
-}
-
-async function waitForServer(server: ChildProcess, port: number): Promise<void> {
-  while (server.exitCode === null) {
-    const answer = await fetch(`http://127.0.0.1:${port}/`).catch(() => null);
-    if (answer?.ok) return;
-  }
+/** Serves the documented page, as its reader does. */
+async function startSite(): Promise<void> {
+  port = await findFreePort();
+  await call("PATCH", "/v1/tenant", { allowed_origins: [`http://localhost:${port}`] });
+  writeConnection({ ...tenant, url: await line.listen() }, join(folder, ".longhand", "dev.json"));
+  writeFileSync(join(folder, "chat.mjs"), readBlock("js"));
+  writeFileSync(join(folder, "chat.html"), readBlock("html"));
+  site = spawn(process.execPath, ["chat.mjs"], { cwd: folder, env: { ...process.env, PORT: String(port) }, stdio: "ignore" });
+  while (site.exitCode === null) if ((await fetch(`http://127.0.0.1:${port}/`).catch(() => null))?.ok) return;
   throw new Error("The documented server ended");
 }
 
-const DRIVER = `
-  const form = document.querySelector("form");
-  const chat = document.querySelector("#chat");
-  form.text.value = "旅行: what is 2 + 2?";
-  new MutationObserver(() => report("chat: " + chat.textContent)).observe(chat, { childList: true, characterData: true, subtree: true });
-  form.requestSubmit();
-  const access = await (await fetch("/token", { method: "POST" })).json();
-  const path = access.url + "/v1/sessions/" + access.session;
-  const headers = { authorization: "Bearer " + access.token, "if-match": "x" };
-  const say = async (name, answer) => {
-    const { status = 200, type = "none", title } = await answer.json();
-    report([name, status, type.split(":").at(-1), answer.headers.get("x-request-id") ? "with its id" : "without its id"].join(" "));
-  };
-  await say("own:", await fetch(path, { headers }));
-  await say("settings:", await fetch(path, { method: "PATCH", headers: { ...headers, "content-type": "application/json" }, body: "{}" }));
-  await say("forged:", await fetch(path, { headers: { authorization: "Bearer " + access.token + "x" } }));
-  const refused = new EventSource(path + "/stream?token=forged.to.ken");
-  refused.onerror = () => report("refused stream: " + (refused.readyState === EventSource.CLOSED ? "closed" : "tries again"));
-`;
+async function startServer(): Promise<void> {
+  server = await sandbox.start();
+  line.target = server.url;
+}
 
 beforeAll(async () => {
-  if (browser === undefined) return;
-  site = new Site();
-  await site.start(DRIVER);
-  site.open("localhost");
-}, 2 * MINUTES);
+  if (BROWSER === undefined) return;
+  sandbox = await createSandbox({ variables: { ALLOW_PRIVATE_MODEL_URLS: "true" } });
+  await startServer();
+  tenant = await createTenant(server.url, sandbox.adminKey);
+  await call("PUT", "/v1/models/no-key", { provider: "openai", upstream_id: "gpt-4o-mini" });
+  const held = {
+    provider: "openai-compatible",
+    base_url: `${await model.listen()}/v1`,
+    upstream_id: "m",
+    context_window: 32_768,
+    max_output: 1_000,
+  };
+  await call("PUT", "/v1/models/held", held);
+  await startSite();
+  browser = await Browser.start();
+}, 2 * MS);
 
-afterAll(() => site?.close());
+afterEach(() => browser?.closeTabs());
 
-describe.skipIf(browser === undefined)("the page of docs/api/browser-page.md in a browser", () => {
-  test(
-    "sends a message and shows its streamed answer",
-    async () => {
-      const answered = await site.reports.until(/^chat: .+\n.+\n$/s);
+afterAll(async () => {
+  await browser?.close();
+  site?.kill("SIGKILL");
+  line.close();
+  model.close();
+  await sandbox?.close();
+  rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+});
 
-      expect(answered).toMatch(/^chat: > 旅行: what is 2 \+ 2\?\n[^>]+\n$/);
-    },
-    MINUTES,
-  );
+const open = (beside?: Tab): Promise<Tab> => browser.open(`http://localhost:${port}/`, beside);
+const chat = "document.querySelector('#chat').textContent";
+const state = "document.querySelector('#state').textContent";
+const unsent = "document.querySelector('#unsent').textContent";
+const readLines = async (tab: Tab): Promise<string[]> =>
+  String(await tab.read(chat))
+    .trimEnd()
+    .split("\n");
+const untilShown = (tab: Tab, words: string): Promise<void> => tab.until(`${chat}.includes(${JSON.stringify(words)})`);
+const type = (tab: Tab, words: string) =>
+  tab.read(`document.querySelector("input").value = ${JSON.stringify(words)}; document.querySelector("form").requestSubmit()`);
 
-  test(
-    "reads its session, and reads why it is refused what is beyond its token",
-    async () => {
-      expect(await site.reports.until(/own:/)).toBe("own: 200 none with its id");
-      expect(await site.reports.until(/settings:/)).toBe("settings: 403 key_required with its id");
-      expect(await site.reports.until(/forged:/)).toBe("forged: 401 unauthorized with its id");
-    },
-    MINUTES,
-  );
+/** Sends a message and waits for the answer of the embedded stand-in, which repeats it. */
+async function say(tab: Tab, words: string): Promise<void> {
+  await type(tab, words);
+  await untilShown(tab, `Noted: "${words}"`);
+}
 
-  test(
-    "whose stream is refused does not try for ever",
-    async () => {
-      expect(await site.reports.until(/refused stream:/)).toBe("refused stream: closed");
-    },
-    MINUTES,
-  );
+const sessionIn = z.object({ session: z.string(), token: z.string() });
+async function findSession(tab: Tab): Promise<string> {
+  return `/v1/sessions/${sessionIn.parse(await tab.read(`fetch("/token", { method: "POST" }).then((answer) => answer.json())`)).session}`;
+}
 
-  test(
-    "on another origin is refused, and reads why",
-    async () => {
-      site.open("127.0.0.1");
+async function reload(tab: Tab): Promise<void> {
+  await tab.load("Page.reload");
+}
 
-      expect(await site.reports.until(/origin_not_allowed/)).toBe("own: 403 origin_not_allowed with its id");
-    },
-    MINUTES,
-  );
+const items = z.object({ data: z.array(z.object({ id: z.string(), role: z.string() })) });
+const listItems = async (session: string) => items.parse(await call("GET", `${session}/messages?order=asc`)).data;
+
+describe.skipIf(BROWSER === undefined)("the page of docs/api/browser-page.md in a browser", { timeout: MS }, () => {
+  test("shows questions and answers, in each tab of the visitor and after a reload", async () => {
+    const tab = await open();
+    const other = await open(tab);
+    await say(tab, "旅行 I like it.");
+    await untilShown(other, "Noted:");
+    const said = await readLines(tab);
+    expect(said).toEqual(["> 旅行 I like it.", expect.stringContaining("Noted: ")]);
+    expect(await readLines(other)).toEqual(said);
+
+    await reload(tab);
+    await untilShown(tab, "Noted:");
+    expect(await readLines(tab)).toEqual(said);
+  });
+
+  test("shows each of 250 turns after a reload, in order", async () => {
+    const tab = await open();
+    const turns = Array.from({ length: 250 }, (_, n) => [`Question ${n}`, `Answer ${n}`]).flat();
+    const items = turns.map((content, n) => ({ role: n % 2 === 0 ? "user" : "assistant", content }));
+    await call("POST", `${await findSession(tab)}/messages/batch`, { items });
+
+    await reload(tab);
+    await untilShown(tab, "Answer 249");
+    expect(await readLines(tab)).toEqual(turns.map((content, n) => (n % 2 === 0 ? `> ${content}` : content)));
+  });
+
+  test("says why a turn failed, after a reload too, until one succeeds", async () => {
+    const tab = await open();
+    const session = await findSession(tab);
+    await call("PATCH", session, { model: "no-key" });
+    await type(tab, "Hello.");
+    const why = `${state}.includes("There is no key for the model") && ${state}.includes("retry the turn")`;
+    await tab.until(why);
+    await reload(tab);
+    await tab.until(why);
+
+    await call("PATCH", session, { model: "embedded" });
+    await say(tab, "My dog is called Rex.");
+    expect(await tab.read(state)).toBe("");
+  });
+
+  test("sends what was written offline when it can, once and in order", async () => {
+    const tab = await open();
+    await say(tab, "I am here.");
+    line.cut();
+    await type(tab, "I am away.");
+    await type(tab, "I am far away.");
+    await tab.until(`${state}.includes("tried again")`);
+    expect(await tab.read(unsent)).toBe("> I am away. (not sent yet)\n> I am far away. (not sent yet)\n");
+
+    line.isCut = false;
+    await untilShown(tab, 'Noted: "I am far away."');
+    expect((await readLines(tab)).filter((said) => said.startsWith(">"))).toEqual(["> I am here.", "> I am away.", "> I am far away."]);
+    expect([await tab.read(unsent), await tab.read(state)]).toEqual(["", ""]);
+  });
+
+  test("sends a message again whose answer was lost, and it is said once", async () => {
+    const tab = await open();
+    await tab.until(`${state} === ""`);
+    line.losesAnswer = true;
+    await type(tab, "Do you hear me?");
+    await tab.until(`${unsent} === "" && ${chat}.split("\\n").length === 3`);
+
+    expect((await listItems(await findSession(tab))).map(({ role }) => role)).toEqual(["user", "assistant"]);
+  });
+
+  test("shows a question that waited behind the answer before it, which broke off", async () => {
+    const tab = await open();
+    const session = await findSession(tab);
+    await call("PATCH", session, { model: "held" });
+    await type(tab, "First?");
+    const first = await model.next();
+    first.say("It is ");
+    await untilShown(tab, "It is ");
+    await type(tab, "Second?");
+    await untilShown(tab, "> Second?");
+    first.break();
+    const second = await model.next();
+    second.say("Two.");
+    second.end();
+    await untilShown(tab, "Two.\n");
+
+    expect(await readLines(tab)).toEqual(["> First?", "It is ", "> Second?", "Two."]);
+    await reload(tab);
+    await untilShown(tab, "Two.\n");
+    expect(await readLines(tab)).toEqual(["> First?", "It is ", "> Second?", "Two."]);
+  });
+
+  test("shows what is kept of an answer whose backend was killed in its middle", async () => {
+    const tab = await open();
+    await call("PATCH", await findSession(tab), { model: "held" });
+    await type(tab, "Tell me.");
+    const answer = await model.next();
+    answer.say("It began ");
+    await untilShown(tab, "It began ");
+    answer.say("in the dark.");
+    await untilShown(tab, "in the dark.");
+    await server.kill();
+    await startServer();
+    await tab.until(`/^> Tell me\\.\\nIt began .*\\n$/.test(${chat})`);
+
+    const shown = await tab.read(chat);
+    await reload(tab);
+    await untilShown(tab, "It began ");
+    expect(await tab.read(chat)).toBe(shown);
+  });
+
+  test("keeps the order of what is said while it reads the record", async () => {
+    const tab = await open();
+    const session = await findSession(tab);
+    const held = line.hold();
+    await reload(tab);
+    await held.asked;
+    await call("POST", `${session}/messages`, { content: "I am first." });
+    held.release();
+    await say(tab, "I am second.");
+
+    expect((await readLines(tab)).slice(0, 2)).toEqual(["> I am first.", expect.stringContaining("Noted: ")]);
+  });
+
+  test("shows no tail of an answer that it saw no beginning of", async () => {
+    const tab = await open();
+    await call("PATCH", await findSession(tab), { model: "held" });
+    await type(tab, "Tell me.");
+    const answer = await model.next();
+    answer.say("Once upon ");
+    await untilShown(tab, "Once upon ");
+    const heard: string[] = [];
+    await reload(tab);
+    await untilShown(tab, "> Tell me.");
+    await tab.read(
+      `new MutationObserver(() => { window.heard = (window.heard ?? "") + "|" + ${chat}; }).observe(document.querySelector("#chat"), { childList: true, characterData: true, subtree: true })`,
+    );
+    answer.say("a time.");
+    answer.end();
+    await untilShown(tab, "Once upon a time.\n");
+    heard.push(
+      ...String(await tab.read("window.heard"))
+        .split("|")
+        .slice(1),
+    );
+    expect(new Set(heard)).toEqual(new Set(["> Tell me.\nOnce upon a time.\n"]));
+  });
+
+  test("reads the record again behind a gap, which a redaction leaves", async () => {
+    const tab = await open();
+    await say(tab, "My secret is 1234.");
+    const session = await findSession(tab);
+    line.cut();
+    const [first] = await listItems(session);
+    await call("POST", `${session}/messages`, { content: "I am another." });
+    await call("POST", `${session}/messages/${first?.id}/redact`);
+    line.isCut = false;
+    await untilShown(tab, "> I am another.");
+
+    expect(await tab.read(chat)).not.toContain("> My secret");
+    expect(line.heard.includes("event: stream.gap")).toBe(true);
+    // The gap and the redaction have the record read twice at once, and the stream is followed once.
+    await say(tab, "Once more.");
+    await expect.poll(() => line.streams).toBe(1);
+  });
+
+  test("forgets at a rewind what a crash took", async () => {
+    const tab = await open();
+    await say(tab, "I stay.");
+    const before = await readLines(tab);
+    line.cut();
+    line.ahead = 3;
+    await server.kill();
+    await startServer();
+    await tab.read(`document.querySelector("#chat").append("what was never stored")`);
+    line.isCut = false;
+    await tab.until(`!${chat}.includes("never stored")`);
+    line.ahead = 0;
+
+    expect(await readLines(tab)).toEqual(before);
+    expect(line.heard.includes("event: stream.rewind")).toBe(true);
+    await say(tab, "I stay, too.");
+  });
+
+  test("of an origin that is not allowed says so, and does not ask again", async () => {
+    const tab = await browser.open(`http://127.0.0.1:${port}/`);
+    await tab.until(`${state}.includes("origin")`);
+    const said = await tab.read(state);
+    expect(said).not.toContain("tried again");
+  });
+});
+
+describe.skipIf(BROWSER === undefined)("what a page reads of the API", { timeout: MS }, () => {
+  test("is its session, with its id, and why it is refused what is beyond its token", async () => {
+    const tab = await open();
+    const ask = (init: string, sign = "") =>
+      tab.read(`fetch("/token", { method: "POST" }).then((answer) => answer.json()).then(({ url, session, token }) => {
+        const headers = { authorization: "Bearer " + token + "${sign}", "content-type": "application/json", "if-match": "x" };
+        return fetch(url + "/v1/sessions/" + session, { headers, ...${init} });
+      }).then(async (answer) => [answer.status, (await answer.json()).type ?? "", answer.headers.get("x-request-id") !== null])`);
+    const problem = (name: string) => `urn:longhand:problem:${name}`;
+
+    expect(await ask("{}")).toEqual([200, "", true]);
+    expect(await ask(`{ method: "PATCH", body: "{}" }`)).toEqual([403, problem("key_required"), true]);
+    expect(await ask("{}", "x")).toEqual([401, problem("unauthorized"), true]);
+  });
+
+  test("is a refused stream, which it does not try for ever", async () => {
+    const tab = await open();
+    const path = `${await findSession(tab)}/stream?token=forged.to.ken`;
+    const url = z.object({ url: z.string() }).parse(JSON.parse(readFileSync(join(folder, ".longhand", "dev.json"), "utf8"))).url;
+    const closed = `new Promise((resolve) => { const refused = new EventSource("${url}${path}"); refused.onerror = () => resolve(refused.readyState); })`;
+    expect(await tab.read(closed)).toBe(2);
+  });
 });
