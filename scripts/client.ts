@@ -15,6 +15,7 @@ import { ROOT } from "./support/paths.ts";
 
 const USAGE = `Usage: npm run client -- [options]
   --check     says whether the committed types are those of the document, and writes nothing
+  --build     only builds the package, from the committed types
   --runtimes  runs one program with the client in Node, Deno, Bun, a browser and a Worker, over cut connections
   --deno, --bun, --browser COMMAND
               with --runtimes: where that runtime is, if it is not on the PATH`;
@@ -23,10 +24,11 @@ const SOURCES = join(ROOT, "packages", "client", "src");
 
 async function main(): Promise<number> {
   const command = z.string().optional();
-  const { check, runtimes, ...commands } = readCommandLine(process.argv.slice(2), {
+  const { check, build, runtimes, ...commands } = readCommandLine(process.argv.slice(2), {
     usage: USAGE,
     options: {
       check: { type: "boolean", default: false },
+      build: { type: "boolean", default: false },
       runtimes: { type: "boolean", default: false },
       deno: { type: "string" },
       bun: { type: "string" },
@@ -35,6 +37,7 @@ async function main(): Promise<number> {
     schema: z.object({
       files: z.array(z.string()).length(0, "No files are needed."),
       check: z.boolean(),
+      build: z.boolean(),
       runtimes: z.boolean(),
       deno: command,
       bun: command,
@@ -42,6 +45,10 @@ async function main(): Promise<number> {
     }),
   });
   if (runtimes) return runEverywhere(commands);
+  if (build) {
+    say(await buildClient());
+    return 0;
+  }
   const files = await generateClient(await readOpenApi());
   const stale = Object.entries(files).filter(([name, text]) => readOr(join(SOURCES, name)) !== text);
   if (check) {

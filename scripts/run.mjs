@@ -39,6 +39,7 @@ const COMMANDS = {
   providers: [script("scripts/providers.ts")],
   openapi: [script("scripts/openapi.ts")],
   client: [script("scripts/client.ts")],
+  prepare: [[...script("scripts/client.ts"), "--build"]],
   demo: [script("scripts/demo.ts")],
   // A process for each core: its files wait for nothing.
   simulate: [tool("vitest", "vitest.mjs", "run", "--project", "node", `--maxWorkers=${availableParallelism()}`, "test/simulation/seeds-")],
@@ -101,6 +102,23 @@ function install(tools) {
   const options = { cwd: root, stdio: ["ignore", 2, 2] };
   const done = npm?.endsWith(".js") ? spawnSync(process.execPath, [npm, ...args], options) : spawnSync("npm", args, options);
   if (done.status !== 0) fail(`npm ${command} failed (see above). Is the package registry within reach? Try: npm ci`);
+}
+
+/** npm runs `prepare` of packages/client before it notes in node_modules what it installed, so the folder itself is asked for the compiler. */
+const hasCompiler = () => existsSync(join(root, "node_modules", "typescript"));
+
+/**
+ * An installation of this checkout without the tools, as by `npm start`, builds no client. They are installed first for a project that installs the
+ * client from its folder, and to pack it.
+ */
+function preparesNothing() {
+  const isOwn = process.env.npm_config_local_prefix === root && !/^(pack|publish)$/.test(process.env.npm_command ?? "");
+  return isOwn && !hasCompiler();
+}
+
+function installMissing(name) {
+  const tools = !WITHOUT_TOOLS.has(name);
+  if (name === "prepare" ? !hasCompiler() : !isInstalled(tools)) install(tools);
 }
 
 /** The Node in node_modules/.bin if the lock file has one for this platform, otherwise the Node that runs this script. */
@@ -217,10 +235,10 @@ async function main([name, ...given]) {
   const rest = TAKE[name]?.(given) ?? given;
   const lines = Object.hasOwn(COMMANDS, name ?? "") ? COMMANDS[name] : null;
   if (!lines) fail(`Unknown command: ${name ?? "(none)"}. Known: ${Object.keys(COMMANDS).join(", ")}`);
+  if (name === "prepare" && preparesNothing()) return;
   const refused = refuseNode({ platform: process.platform, arch: process.arch, version: process.versions.node });
   if (refused) fail(refused);
-  const tools = !WITHOUT_TOOLS.has(name);
-  if (!isInstalled(tools)) install(tools);
+  installMissing(name);
   await import("./copy-assets.mjs");
   const node = findNode();
   for (const [index, line] of lines.entries()) {

@@ -42,7 +42,7 @@ describe("a block of commands", () => {
 
   test("calls no npm script that is not there", () => {
     const called = blocks.flatMap(({ commands }) => [...commands.matchAll(/\bnpm (?:run )?([\w-]+)/g)].map(([, name = ""]) => name));
-    expect(called.filter((name) => name !== "ci" && scripts[name] === undefined)).toEqual([]);
+    expect(called.filter((name) => !["ci", "install"].includes(name) && scripts[name] === undefined)).toEqual([]);
   });
 });
 
