@@ -37,6 +37,7 @@ URL=$(grep -o 'http://[^"]*' .longhand/dev.json)
 KEY=$(grep -o 'lh_[A-Za-z0-9_]*' .longhand/dev.json)
 curl -s -w '\\n' -X PUT -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' $URL/v1/models/local-qwen \\
   -d '{"endpoint": "vllm", "upstream_id": "qwen3", "context_window": 32768, "max_output": 4096, "quirks": {"system": "merged"}}'
+curl -s -X DELETE -H "Authorization: Bearer $KEY" $URL/v1/models/local-qwen
 \`\`\`
 
 ## The quirks

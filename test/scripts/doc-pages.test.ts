@@ -6,6 +6,7 @@ import {
   countWords,
   findAnchors,
   findCommandBlocks,
+  findFixedKeys,
   findLinks,
   findNamedPaths,
   findPieces,
@@ -52,6 +53,10 @@ describe("a page", () => {
       .filter((target) => !isElsewhere(target))
       .map((target) => findFault(page, target));
     expect(faults.filter((fault) => fault !== null)).toEqual([]);
+  });
+
+  test.each(pages)("has no Idempotency-Key that is the same each time: $path", (page) => {
+    expect(findFixedKeys(page)).toEqual([]);
   });
 
   test.each(pages)("names no file that is not there: $path", (page) => {
@@ -103,6 +108,19 @@ describe("what is read of a page", () => {
   test("what a block of commands prints: the text that follows at once", () => {
     const text = "```sh\nls\n```\n\n```text\na\n```\n\n```sh\nls\n```\n\nA program:\n\n```text\nb\n```\n";
     expect(findCommandBlocks({ path: "docs/x.md", text }).map(({ shows }) => shows)).toEqual(["a\n", null]);
+  });
+
+  test.each<[string, boolean]>([
+    [`ask $URL -H 'Idempotency-Key: rotate-1'`, true],
+    [`ask $URL -H 'Idempotency-Key: rotate-$ID'`, true],
+    [`ask $URL -H "Idempotency-Key: rotate-1"`, true],
+    [`ask $URL -H "Idempotency-Key: rotate-$ID"`, false],
+    [`{ "Idempotency-Key": "rotate-1" }`, true],
+    [`{ idempotencyKey: "rotate-1" }`, true],
+    [`{ "Idempotency-Key": makeKey() }`, false],
+    [`{ "idempotency-key": key }`, false],
+  ])("an Idempotency-Key that is the same each time: %s: %j", (text, isFixed) => {
+    expect(findFixedKeys({ path: "docs/x.md", text }).length > 0).toBe(isFixed);
   });
 
   test.each<[string, string, boolean]>([

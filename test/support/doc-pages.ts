@@ -102,6 +102,11 @@ const toSlug = (heading: string): string =>
     .replace(/[^\p{L}\p{N}\s_-]/gu, "")
     .replace(/\s/g, "-");
 
+/** Examples whose `Idempotency-Key` is written out: pasted again with anything changed, they are refused. */
+const FIXED_KEY = /-H (?:"Idempotency-Key: [^$"\n]*"|'Idempotency-Key: [^'\n]*')|idempotency-?key["']?: ["'][^\n]*/gi;
+
+export const findFixedKeys = ({ text }: Page): readonly string[] => [...text.matchAll(FIXED_KEY)].map(([found]) => found);
+
 const NAMED = /(?:^|[\s`(])((?:src|test|scripts|docs|bench|migrations|\.github|\.ci)\/[\w./-]*\w)/g;
 
 /** Files and directories that backticks or commands name. A path with a placeholder (`NNNN_name.sql`, `Type@version.json`) is none. */

@@ -1,6 +1,6 @@
 /**
  * The programs of docs/api: each page has one, which compiles strictly against the client's built types, runs as it is shown
- * against a running backend, and prints what the page shows.
+ * against a running backend, prints what the page shows, and leaves the tenant's settings as they were.
  */
 import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -13,6 +13,7 @@ import { writeConnection } from "../../../scripts/support/connection";
 import { readPages } from "../../support/doc-pages";
 import { findPrograms, hideVariables, type Program } from "../../support/doc-programs";
 import { openTenant } from "../../support/shared-server";
+import { readTenantSettings } from "../../support/tenant-settings";
 
 const ROOT = join(import.meta.dirname, "..", "..", "..");
 const MINUTES = 60_000;
@@ -30,7 +31,7 @@ const COMPILER_OPTIONS = {
 /** The page for browsers has a server and a page, which browser-page.test opens. */
 const pages = readPages().filter(({ path }) => path.startsWith("docs/api/") && path !== "docs/api/browser-page.md");
 const programs = pages.flatMap(findPrograms).filter(({ language }) => language === "ts");
-/** The README's program has a placeholder for the key, so it is not run. */
+/** The README's program runs in readme-program.test. */
 const compiled = [
   ...programs,
   ...readPages()
@@ -77,16 +78,19 @@ describe("the programs of docs/api", () => {
   );
 
   test.each(programs)(
-    "print what the page shows: $page",
+    "print what the page shows, and put back what they changed: $page",
     async (program) => {
       const home = mkdtempSync(join(folder, `${nameFile(program)}-`));
-      writeConnection(await openTenant(), join(home, ".longhand", "dev.json"));
+      const connection = await openTenant();
+      const before = await readTenantSettings(connection);
+      writeConnection(connection, join(home, ".longhand", "dev.json"));
       // Without annotations of types, a program is JavaScript too, which every Node runs.
       writeFileSync(join(home, "program.mjs"), program.code);
       const child = spawn(process.execPath, ["program.mjs"], { cwd: home, stdio: ["ignore", "pipe", "pipe"] });
       const [said, wrong] = await Promise.all([text(child.stdout), text(child.stderr)]);
       expect(wrong).toBe("");
       expect(hideVariables(said).trimEnd()).toBe(hideVariables(program.output ?? "").trimEnd());
+      expect(await readTenantSettings(connection)).toEqual(before);
     },
     MINUTES,
   );

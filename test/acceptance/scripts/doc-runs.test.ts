@@ -1,6 +1,6 @@
 /**
- * Runs the commands of each page in bash and in zsh against a backend: all must succeed, no request may be refused, and a block must print the
- * text that the page shows behind it.
+ * Runs the commands of each page in bash and in zsh against a backend: all must succeed, no request may be refused, a block must print the
+ * text that the page shows behind it, and the tenant's settings are at the end what they were.
  * Excluded are blocks that name a further requirement ("**Needs a Cloudflare account.**"), and those that start the
  * backend or the tests.
  */
@@ -9,10 +9,12 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, s
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Connection } from "../../../scripts/support/api-client";
 import { createTenant, writeConnection } from "../../../scripts/support/connection";
 import { createSandbox, type Sandbox } from "../../../scripts/support/sandbox";
 import { type CommandBlock, findCommandBlocks, readPages, toOutputPattern } from "../../support/doc-pages";
 import { type CommandsRun, runCommands, SHELLS } from "../../support/run-commands";
+import { readTenantSettings } from "../../support/tenant-settings";
 
 const ROOT = join(import.meta.dirname, "..", "..", "..");
 /** The environment of the commands. `node scripts/run.mjs` runs in the repository itself. */
@@ -39,11 +41,11 @@ beforeAll(async () => {
 
 afterAll(() => sandbox.close());
 
-/** A folder as `npm start` leaves it, with its own tenant, and a `curl` that records the status of each response. */
-async function createFolder(): Promise<string> {
+/** A folder as `npm start` leaves it, with a `curl` that records the status of each response. */
+function createFolder(connection: Connection): string {
   const folder = mkdtempSync(join(tmpdir(), "longhand-page-"));
   for (const name of PARTS) symlinkSync(join(ROOT, name), join(folder, name));
-  writeConnection(await createTenant(url, sandbox.adminKey), join(folder, ".longhand", "dev.json"));
+  writeConnection(connection, join(folder, ".longhand", "dev.json"));
   writeFileSync(join(folder, ".dev.vars"), `ADMIN_KEY=${sandbox.adminKey}\n`);
   for (const name of ["bin", "answers"]) mkdirSync(join(folder, name));
   const curl = spawnSync("sh", ["-c", "command -v curl"], { encoding: "utf8" }).stdout.trim();
@@ -63,12 +65,20 @@ function findRefused(folder: string): readonly string[] {
   });
 }
 
-async function runPage(shell: string, blocks: readonly CommandBlock[]): Promise<CommandsRun & { readonly refused: readonly string[] }> {
-  const folder = await createFolder();
+interface PageRun extends CommandsRun {
+  readonly refused: readonly string[];
+  /** The tenant's settings before and after. */
+  readonly settings: readonly [before: object, after: object];
+}
+
+async function runPage(shell: string, blocks: readonly CommandBlock[]): Promise<PageRun> {
+  const connection = await createTenant(url, sandbox.adminKey);
+  const folder = createFolder(connection);
   try {
     const env = { ...process.env, PATH: `${join(folder, "bin")}:${process.env.PATH ?? ""}` };
+    const before = await readTenantSettings(connection);
     const run = await runCommands(shell, blocks, { cwd: folder, env });
-    return { ...run, refused: findRefused(folder) };
+    return { ...run, refused: findRefused(folder), settings: [before, await readTenantSettings(connection)] };
   } finally {
     rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
   }
@@ -76,12 +86,23 @@ async function runPage(shell: string, blocks: readonly CommandBlock[]): Promise<
 
 describe.each(SHELLS)("the commands of a page, in $shell (skipped where it is not installed)", ({ shell, missing }) => {
   test.skipIf(missing).each(pages)(
-    "all work, and print what the page shows: $path",
+    "all work, print what the page shows, and put back what they changed: $path",
     async ({ blocks }) => {
-      const { code, said, outputs, refused } = await runPage(shell, blocks);
+      const { code, said, outputs, refused, settings } = await runPage(shell, blocks);
       expect(refused).toEqual([]);
       expect(code, said).toBe(0);
+      expect(settings[1]).toEqual(settings[0]);
       for (const [index, { shows }] of blocks.entries()) if (shows !== null) expect(outputs[index]?.trim()).toMatch(toOutputPattern(shows));
+    },
+    2 * MINUTES,
+  );
+
+  test.skipIf(missing).each(pages.filter(({ blocks }) => blocks.some(({ commands }) => /idempotency-key/i.test(commands))))(
+    "can be pasted twice where they name an Idempotency-Key: $path",
+    async ({ blocks }) => {
+      const { code, said, refused } = await runPage(shell, [...blocks, ...blocks]);
+      expect(refused).toEqual([]);
+      expect(code, said).toBe(0);
     },
     2 * MINUTES,
   );

@@ -25,7 +25,8 @@ function readBlocks({ telegram, connection }: BotScene) {
     ["TELEGRAM=https://api.telegram.org", `TELEGRAM=${telegram.url}`],
     ["PUBLIC=https://chat.example.com", `PUBLIC=${connection.url}`],
   ] as const;
-  const blocks = page ? findCommandBlocks(page) : [];
+  // The last block takes the bot away again.
+  const blocks = page ? findCommandBlocks(page).filter(({ commands }) => !commands.includes("/deleteWebhook")) : [];
   return blocks.map(({ commands }) => ({ commands: values.reduce((text, [shown, value]) => text.replace(shown, value), commands) }));
 }
 
