@@ -17,7 +17,9 @@ export async function buildClient(): Promise<string> {
   const files = { "client.js": code, ...declareClient() };
   const dist = join(CLIENT, "dist");
   mkdirSync(dist, { recursive: true });
-  for (const name of readdirSync(dist)) if (!(name in files)) rmSync(join(dist, name), { recursive: true });
+  // A file that another build is writing at the same time has its process in its name.
+  const stale = readdirSync(dist).filter((name) => !(name in files || /\.\d+$/.test(name)));
+  for (const name of stale) rmSync(join(dist, name), { recursive: true, force: true });
   for (const [name, text] of Object.entries(files)) replaceFile(join(dist, name), text);
   return `packages/client/dist/client.js: ${code.length} bytes, ${gzipSync(code).length} with gzip`;
 }

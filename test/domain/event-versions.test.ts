@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { knownEventTypes } from "../../src/domain/event-shapes";
@@ -14,11 +14,10 @@ import type { Event, EventType } from "../../src/domain/events";
 import { opened } from "../support/builders";
 
 /**
- * Rows as earlier versions wrote them. A file is never changed: `Type@version.json` has the stored event and its current form. The folder comes with
- * the first of them.
+ * Rows as earlier versions wrote them. A file is never changed: `Type@version.json` has the stored event and its current form.
  */
 const folder = join(import.meta.dirname, "..", "fixtures", "events");
-const frozen = (existsSync(folder) ? readdirSync(folder) : []).map((name) => {
+const frozen = readdirSync(folder).map((name) => {
   const [, type = "", version = ""] = /^(\w+)@(\d+)\.json$/.exec(name) ?? [];
   const { stored, read } = JSON.parse(readFileSync(join(folder, name), "utf8")) as { readonly stored: object; readonly read: object };
   return { type, version: Number(version), stored, read };
