@@ -299,8 +299,11 @@ describe.skipIf(BROWSER === undefined)("the page of docs/api/browser-page.md in 
     await held.asked;
     line.losesAnswer = true;
     await say(tab, "I am still here.");
+    const read = line.hold(/^GET .*\/messages\?/);
     held.release();
-    for (const words of ["I am here for good.", "I am glad.", "I am done."]) await say(tab, words);
+    await read.asked;
+    read.release();
+    for (const words of ["I am here for good.", "I am glad."]) await say(tab, words);
 
     await expect.poll(() => line.streams).toBe(1);
   });
