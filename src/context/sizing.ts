@@ -24,6 +24,8 @@ export const PADDING = 1.25;
 const LEAST_ERROR_TOKENS = 8;
 /** A count that is further off says more of the provider than of the text. */
 const MAX_SPREAD = 3;
+/** What one part taught holds for a text of up to so many times its size. */
+const SPREAD_REACH = 8;
 
 /** The facts about a model on which the size of a request depends. */
 export interface SizedModel extends MediaReader {
@@ -75,11 +77,13 @@ export class Sizing {
   }
 
   /**
-   * Factor from the estimate of a part of a request to its upper bound. It is more than `PADDING` where counts of this session's parts were
-   * further off: in a whole request they even out, and the ratio is learned from wholes.
+   * By how many tokens the estimate of a part of a request may be off: a quarter, or as far as counts of this session's parts were, which says
+   * little of much larger ones. In a whole request such errors even out, and the ratio is learned from wholes.
    */
-  get padding(): number {
-    return Math.max(PADDING, 1 + Math.min(MAX_SPREAD, this.#learned?.spread ?? 0));
+  errorIn(tokens: number): number {
+    const { share = 0, tokens: taught = 0 } = this.#learned?.spread ?? {};
+    const further = Math.max(0, Math.min(MAX_SPREAD, share) - (PADDING - 1));
+    return tokens * (PADDING - 1) + Math.min(tokens, taught * SPREAD_REACH) * further;
   }
 
   /** Whether a provider's count has taught the ratio. */
@@ -179,8 +183,8 @@ export class Sizing {
 
   /**
    * An upper bound of the same request if it ended with position `to`. What comes after is subtracted: a counted reply as
-   * it was counted, other counted items with the lower bound of their estimate, and estimated items with the upper bound
-   * that they were added with.
+   * it was counted, other counted items with the lower bound of their estimate, and estimated items with the least upper
+   * bound that they were added with.
    */
   upTo(to: number): number {
     const anchor = this.#anchor();
@@ -189,8 +193,7 @@ export class Sizing {
     for (let index = items.length - 1; index >= 0; index--) {
       const item = items[index];
       if (!item || item.position <= to) break;
-      if (!anchor) behind += this.item(item) * this.padded;
-      else if (item.position > anchor.reply_to) behind += this.item(item) * this.ratio * this.padding;
+      if (!anchor || item.position > anchor.reply_to) behind += this.item(item) * this.padded;
       else if (item.position <= anchor.up_to) behind += (this.item(item) * this.padded) / PADDING ** 2;
     }
     return Math.max(0, Math.ceil(this.planned() - behind));
@@ -216,14 +219,14 @@ export class Sizing {
   }
 
   #from(anchor: UsageAnchor | null, extra: number): Measure {
-    const { ratio, padding } = this;
+    const { ratio } = this;
     if (!anchor) return withCounted(estimated({ guessed: (this.raw + extra) * ratio }), this.counted);
     const head = this.#addedInFront(anchor);
     const since = this.#addedSince(anchor);
     const added = extra + (since.added > 0 ? since.added + since.uncounted : 0);
     if (added === 0 && head === 0) return { tokens: anchor.input + anchor.output, source: "reported", error_bound: 0 };
-    const off = { guessed: (added + head) * ratio, uncertain: (added + Math.abs(head)) * ratio, padding };
-    return { ...estimated({ counted: anchor.input + anchor.output, ...off }), source: "mixed" };
+    const error = this.errorIn((added + Math.abs(head)) * ratio);
+    return { ...estimated({ counted: anchor.input + anchor.output, guessed: (added + head) * ratio, error }), source: "mixed" };
   }
 
   /** The `chars_4` estimate of the next request, for what no usage was reported for: without frames, unpadded, and off by up to a factor of 2. */
@@ -298,16 +301,16 @@ function withCounted({ tokens, error_bound, source }: Measure, off: Counted): Me
 interface Guess {
   readonly guessed: number;
   readonly counted?: number;
-  /** How many tokens are only estimated. */
-  readonly uncertain?: number;
-  readonly padding?: number;
+  /** In tokens. */
+  readonly error?: number;
 }
 
 /** `counted` tokens plus `guessed` ones, which may be negative. */
-function estimated({ guessed, counted = 0, uncertain = Math.abs(guessed), padding = PADDING }: Guess): Measure {
-  const error_bound = Math.ceil(uncertain * (padding - 1)) + LEAST_ERROR_TOKENS;
-  return { tokens: Math.max(0, Math.ceil(counted + guessed)), source: "estimated", error_bound };
-}
+const estimated = ({ guessed, counted = 0, error = Math.abs(guessed) * (PADDING - 1) }: Guess): Measure => ({
+  tokens: Math.max(0, Math.ceil(counted + guessed)),
+  source: "estimated",
+  error_bound: Math.ceil(error) + LEAST_ERROR_TOKENS,
+});
 
 /** The size of a text or a request that is only estimated, with the same bound as the estimated part of a request. */
 export const toEstimate = (tokens: number): Measure => estimated({ guessed: tokens });

@@ -24,11 +24,19 @@ export interface LearnedRatio {
   readonly fixed?: CountedFixed;
   /** The last request that was counted. */
   readonly last?: CountedRequest;
-  /**
-   * By how much the count of what one request added was off its estimate, as a share of that estimate: the largest, which fades with each
-   * later request. A tokenizer that counts some scripts otherwise than the estimator shows here, and in no single ratio. Absent: 0.
-   */
-  readonly spread?: number;
+  /** Absent: no part was counted yet. */
+  readonly spread?: Spread;
+}
+
+/**
+ * By how much the count of what one request added was off its estimate. A tokenizer that counts some scripts otherwise than the estimator
+ * shows here, and in no single ratio.
+ */
+interface Spread {
+  /** Of the estimate. The largest, which fades with each later part. */
+  readonly share: number;
+  /** Estimated tokens of the part that taught it. */
+  readonly tokens: number;
 }
 
 /** In tokens. */
@@ -62,20 +70,25 @@ export function learnFrom(ratios: readonly LearnedRatio[], heard: Heard): readon
   const value = learnRatio(known?.value ?? start, estimate, reported);
   const fixed = learnFixed(known?.fixed ?? null, value, heard);
   const spread = learnSpread(known, heard);
-  const learned = { model, value, last: { estimate, reported }, ...(fixed && { fixed }), ...(spread > 0 && { spread }) };
+  const learned = { model, value, last: { estimate, reported }, ...(fixed && { fixed }), ...(spread && { spread }) };
   return [learned, ...ratios.filter((known) => known.model !== model)].slice(0, MAX_RATIOS);
 }
 
-/** Less than this many tokens say little of an estimate: the frames of messages are a large part of them. */
+/** Less than this many tokens say nothing of an estimate: the frames of messages are a large part of them. */
 const LEAST_ADDED_TOKENS = 32;
+/** Tokens by which the count of a part may be off without saying anything. */
+const SLACK_TOKENS = 8;
 const SPREAD_FADE = 0.9;
 
-function learnSpread(known: LearnedRatio | undefined, { estimate, reported, start = 1 }: Heard): number {
-  const { last = { estimate: 0, reported: 0 }, value = start, spread = 0 } = known ?? {};
+function learnSpread(known: LearnedRatio | undefined, { estimate, reported }: Heard): Spread | undefined {
+  const { last, value = 1, spread } = known ?? {};
+  if (!last) return spread;
   const added = (estimate - last.estimate) * value;
-  if (added < LEAST_ADDED_TOKENS) return spread;
-  const off = Math.abs((reported - last.reported) / added - 1);
-  return Math.max(off, spread * SPREAD_FADE);
+  // A count that falls while the request grows says nothing of the text either.
+  if (added < LEAST_ADDED_TOKENS || reported <= last.reported) return spread;
+  const share = (Math.abs(reported - last.reported - added) - SLACK_TOKENS) / added;
+  const faded = (spread?.share ?? 0) * SPREAD_FADE;
+  return share > faded ? { share, tokens: Math.round(added) } : spread && { ...spread, share: faded };
 }
 
 /** What the fixed part weighs at most: the provider's count of a request, less the least that the rest of it can weigh. */

@@ -214,34 +214,41 @@ describe("the ratio", () => {
     expect([findRatio("b"), findRatio("c"), asked.map(({ model }) => model)]).toEqual([0.9, 1, ["a", "b"]]);
   });
 
-  test("is not all that is learned: a count that is further off its estimate than a quarter widens the bound, which then fades", () => {
-    const learn = (requests: readonly (readonly [estimate: number, reported: number])[]) =>
-      requests.reduce<ReturnType<typeof learnFrom>>(
-        (known, [estimate, reported]) => learnFrom(known, { model: MODEL, estimate, reported, fixed: null }),
-        [],
-      );
-    const exact = [1_000, 1_000] as const;
-    const findPadding = (...requests: (readonly [number, number])[]): number =>
-      sized(viewing([], { ratios: learn([exact, ...requests]) })).padding;
-    expect(findPadding()).toBe(PADDING);
-    expect(findPadding([1_100, 1_120])).toBe(PADDING);
-    expect(findPadding([1_100, 1_180])).toBeCloseTo(1.8);
-    expect(findPadding([1_100, 1_040])).toBeCloseTo(1.6);
-    expect(findPadding([1_100, 1_180], [1_200, 1_280])).toBeCloseTo(1.72, 1);
-    // A compaction came between, or too little to tell.
-    expect(findPadding([500, 900])).toBe(PADDING);
-    expect(findPadding([1_010, 1_100])).toBe(PADDING);
+  const EXACT = [1_000, 1_000] as const;
+  const learn = (requests: readonly (readonly [estimate: number, reported: number])[]) =>
+    requests.reduce<ReturnType<typeof learnFrom>>(
+      (known, [estimate, reported]) => learnFrom(known, { model: MODEL, estimate, reported, fixed: null }),
+      [],
+    );
+  const findShare = (...requests: (readonly [number, number])[]): number =>
+    sized(viewing([], { ratios: learn([EXACT, ...requests]) })).errorIn(100) / 100;
+
+  test("is not all that is learned: a part whose count is further off than a quarter widens the bound, which then fades", () => {
+    expect(findShare([1_100, 1_120])).toBe(0.25);
+    expect(findShare([1_100, 1_180])).toBeCloseTo(0.72);
+    expect(findShare([1_100, 1_040])).toBeCloseTo(0.52);
+    expect(findShare([1_100, 1_180], [1_200, 1_280])).toBeCloseTo(0.65);
+    expect(findShare([1_100, 9_000])).toBeCloseTo(3);
   });
 
-  test("holds for whole requests, and the wider bound for what one request adds", () => {
-    const known = (spread: number) => ({ ratios: [{ model: MODEL, value: 1, spread }] });
-    const asked = counted([item(1, "user"), item(2, "assistant"), item(3, "user", { tokens: 400 })], 2, known(0.5));
+  test.each([
+    ["the first request, of which a provider may count what no one sees", [[100, 900]]],
+    ["what came after a compaction", [[500, 900]]],
+    ["too little", [[1_010, 1_100]]],
+    ["a count that falls while the request grows", [[2_000, 900]]],
+  ] as const)("learns no bound from %s", (_, requests) => {
+    const known = _.startsWith("the first") ? learn(requests) : learn([EXACT, ...requests]);
+    expect(sized(viewing([], { ratios: known })).errorIn(100)).toBe(25);
+  });
+
+  test("holds for whole requests, and the wider bound for what one request adds, up to some times the size of the part that taught it", () => {
+    const known = { ratios: [{ model: MODEL, value: 1, spread: { share: 0.5, tokens: 100 } }] };
+    const asked = counted([item(1, "user"), item(2, "assistant"), item(3, "user", { tokens: 400 })], 2, known);
     const since = 400 + MESSAGE_OVERHEAD_TOKENS;
     expect(sized(asked).next()).toEqual({ tokens: 120 + since, source: "mixed", error_bound: since / 2 + LITTLE });
-    expect(sized(asked).upTo(2)).toBe(120 + MESSAGE_OVERHEAD_TOKENS * 1.5 + LITTLE);
-    const whole = (spread: number) => sized(viewing([item(1, "user", { tokens: 400 })], known(spread)));
-    expect(whole(0.5).next()).toEqual(whole(0).next());
-    expect(whole(9).padding).toBe(4);
+    expect(sized(asked).errorIn(10_000)).toBe(10_000 / 4 + 800 / 4);
+    const whole = (state: SessionState) => sized({ ...viewing([item(1, "user", { tokens: 400 })]), ratios: state.ratios }).next();
+    expect(whole(viewing([], known))).toEqual(whole(viewing([], taught(1))));
   });
 
   test("is this model's only", () => {

@@ -95,7 +95,7 @@ describe("the breaker", () => {
     const life = new Life();
     await life.open({ ...STUBBORN, results: { clear: "at_epoch", clear_gain_ratio: 1, keep_full: 0 } });
     await life.send("look it up");
-    for (let n = 1; n <= 3; n++) await life.useTool(`c${n}`, long(`result-${n}`), 1_000 * n);
+    for (let n = 1; n <= 3; n++) await life.useTool(`c${n}`, long(`result-${n}`), 1_100 * (n - 1) + 10);
     await life.answer("that is all of it", 3_300);
     await talk(life, 3);
     for (let n = 0; n < 3; n++) await goOn(life, 6_850 + n);

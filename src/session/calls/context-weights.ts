@@ -23,13 +23,13 @@ export function weighContext(state: SessionState, spec: ModelSpec): ContextWeigh
 
 /** The weight of each part, scaled by the session's learned ratio. Unlike the plan's figures it is not padded. */
 function listParts(sizing: Sizing): ContextPart[] {
-  const { state, ratio, padding } = sizing;
+  const { state, ratio } = sizing;
   const part = (name: ContextPart["part"], tokens: number, position: number | null = null): ContextPart => ({
     part: name,
     position,
     tokens: Math.ceil(tokens * ratio),
     source: "estimated",
-    error_bound: Math.ceil(tokens * ratio * (padding - 1)),
+    error_bound: Math.ceil(sizing.errorIn(tokens * ratio)),
   });
   const tools = offeredTools(state)?.tokens ?? 0;
   const pins = state.pins.reduce((sum, pin) => sum + pin.tokens, 0);
