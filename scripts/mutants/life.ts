@@ -313,6 +313,14 @@ export const life: readonly Mutant[] = [
     tests: ["test/session/snapshots.test.ts"],
   },
   {
+    name: "the alarm comes back for rows that are all written",
+    breaks: "I14: no alarm is left once the session rests",
+    file: "src/session/alarm.ts",
+    find: 'if (!runtime.drain.isBehind()) return jobs.disarm("project");',
+    replace: "",
+    tests: ["test/session/drain.test.ts"],
+  },
+  {
     name: "the alarm looks after a turn that is over",
     breaks: "docs/limits.md: the alarms that a turn leaves behind",
     file: "src/session/alarm.ts",

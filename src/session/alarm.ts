@@ -53,6 +53,8 @@ function runJob(runtime: SessionRuntime, job: Job): void {
   const { state, jobs } = runtime;
   switch (job.kind) {
     case "project":
+      // The object ended between the checkpoint and the end of the job.
+      if (!runtime.drain.isBehind()) return jobs.disarm("project");
       jobs.arm("project", clock() + RECOVER_AFTER_MS, job.attempts);
       return runtime.drain.start();
     case "recover_turn":

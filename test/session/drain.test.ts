@@ -131,6 +131,26 @@ test("an event that waits for its batch is written by the alarm when the object 
   expect(batches).toEqual([[2]]);
 });
 
+test("the job of events that are all written ends with its alarm, when the object died before it could end it", async () => {
+  const first = new Life();
+  await first.open();
+  await append(first, 100);
+  const written = recordBatches(first);
+  first.time.advance(DRAIN_EVERY_MS);
+  await settle();
+  expect(written.flat().at(-1)).toBe(first.runtime.state.seq);
+  expect(first.runtime.jobs.get("project")).not.toBeNull();
+
+  const second = new Life(first.sql, "life-2");
+  const batches = recordBatches(second);
+  second.time.advance((first.alarmAt ?? 0) - second.time.now());
+  ringAlarm(second.runtime);
+  await settle();
+
+  expect(batches).toEqual([]);
+  expect(second.runtime.jobs.nextDue()).toBeNull();
+});
+
 test("an erased session's waiting events are not written", async () => {
   const life = new Life();
   const batches = recordBatches(life);
