@@ -136,6 +136,22 @@ export const budgets: readonly Mutant[] = [
     tests: SESSION,
   },
   {
+    name: "a refused request for a summary is sent again without being paid",
+    breaks: "I42: while a budget counts a call, it is paid",
+    file: "src/app/turn/make-room.ts",
+    find: "(await ports.budgets.isPaid(part.request)) && ",
+    replace: "",
+    tests: SESSION,
+  },
+  {
+    name: "a worker sends a refused request again without its being paid",
+    breaks: "docs/budgets.md: no model is called without a reservation",
+    file: "src/session/service.ts",
+    find: "ok(isPaid && isCurrentLease(lease, runtime.state))",
+    replace: "ok(isCurrentLease(lease, runtime.state))",
+    tests: SESSION,
+  },
+  {
     name: "a compaction that is not paid for opens the breaker",
     breaks: "the breaker judges models",
     file: "src/domain/evolve-compaction.ts",

@@ -52,6 +52,7 @@ completions get \`max_completion_tokens\`.
 ## What a refusal teaches
 
 A refusal that names one of these is followed by one more call without it, for turns and summaries alike: at most four lessons for an answer.
+Under a [budget](budgets.md) that call is paid, too.
 
 The lesson holds for the session at once, and for the tenant's other sessions within half a minute: for the address and the provider's name of the
 model, for seven days. A bound in bytes is the address's: what the refusal named, or half of what was sent, and it doubles each day. To forget

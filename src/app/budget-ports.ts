@@ -89,6 +89,8 @@ export interface CallBudgets {
   hold(need: CallNeed): Held;
   /** Asks the tenant's object for what the call needs. Afterwards `hold` may still be short, if another call took it. */
   obtain(need: CallNeed): Promise<Result<null, BudgetRefusal>>;
+  /** Whether a call that a provider refused may be made again: it has a reservation, or no budget counts it by now. Never rejects. */
+  isPaid(call: Pick<CallNeed, "purpose"> & { readonly reservation?: number | undefined }): Promise<boolean>;
   /** Ends a reservation whose call was not made. Null: none. */
   release(reservation: number | null): void;
 }

@@ -302,8 +302,11 @@ export interface SessionApi {
   /** Searches the whole record, whatever the view shows (`memory_query`, for people). */
   recall(caller: Caller, input: RecallInput): Promise<Outcome<RecallReport>>;
   leaseCompaction(caller: Caller, compaction: CompactionId): Promise<Outcome<LeaseOutcome>>;
-  /** Whether the lease is the newest of its compaction, which is under way. It is not after a redaction. */
-  holdsLease(caller: Caller, lease: Pick<CompactionResult, "compaction" | "token">): Promise<Outcome<boolean>>;
+  /** Whether the lease is the newest of its compaction, which is under way, and its call is paid. It is not after a redaction. */
+  holdsLease(
+    caller: Caller,
+    lease: Pick<CompactionResult, "compaction" | "token"> & { readonly reservation?: number | undefined },
+  ): Promise<Outcome<boolean>>;
   recordCompaction(caller: Caller, input: CompactionResult): Promise<Outcome<ApplyOutcome>>;
 
   /** The log after the seq `after`, for rebuilding the read model. */

@@ -175,7 +175,10 @@ export const sessionCalls = {
   discardDraft: acting("draft.discarded", discardFor),
   compareSummaries: ask(compareFor),
   leaseCompaction: write(leaseFor),
-  holdsLease: read((runtime, lease) => ok(isCurrentLease(lease, runtime.state))),
+  holdsLease: read(async (runtime, lease) => {
+    const isPaid = await runtime.wallet.isPaid({ purpose: "compaction", reservation: lease.reservation });
+    return ok(isPaid && isCurrentLease(lease, runtime.state));
+  }),
   recordCompaction: write(recordFor),
 
   branches: read((runtime) => ok(listBranches(runtime))),

@@ -137,7 +137,11 @@ describe("a compaction job", () => {
   });
 
   test.each<[string, HoldsLease, boolean]>([
-    ["is asked again in the way that it taught, while the lease is held", async () => ok(true), true],
+    [
+      "is asked again in the way that it taught, while the lease is held and the call is paid",
+      async (_, { reservation }) => ok(reservation === 7),
+      true,
+    ],
     ["is handed back where the lease is lost: a message may have been redacted", async () => ok(false), false],
     ["is handed back where the session is out of reach", () => Promise.reject(new Error("away")), false],
   ])("a refusal that teaches something %s", async (_, holdsLease, isAsked) => {
@@ -145,7 +149,7 @@ describe("a compaction job", () => {
     const lease = leased(1);
     if (lease.kind !== "leased") throw new Error("not leased");
     const compatible = { ...spec, provider: "openai-compatible" as const };
-    const part = { ...lease.part, request: { ...lease.part.request, model: compatible } };
+    const part = { ...lease.part, request: { ...lease.part.request, model: compatible, reservation: 7 } };
     const deps = world({ leases: [{ ...lease, part }], model: scriptModel([refusal], summary), holdsLease });
     await consumeCompactions([message()], deps);
     expect(deps.recorded).toMatchObject([{ outcome: { ok: isAsked, lesson: { stream_options: false } } }]);

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { counterKey } from "../../src/app/budget-counters";
 import type { ModelSpec } from "../../src/app/ports";
 import type { TurnInput } from "../../src/app/session-api";
+import { findQuirks } from "../../src/context/model-quirks";
 import type { PolicyChoice } from "../../src/context/policy-choice";
 import type { Budget } from "../../src/contract/limits";
 import type { CompactionId, ItemId } from "../../src/domain/ids";
@@ -10,13 +11,14 @@ import { ringAlarm } from "../../src/session/alarm";
 import { migrateSession } from "../../src/session/log/log-schema";
 import { beginReport, confirm } from "../../src/session/wallet/wallet-rows";
 import { BudgetTenant } from "../support/budget-tenant";
-import { id } from "../support/builders";
+import { id, TENANT } from "../support/builders";
 import { daily } from "../support/daily-budget";
 import { huge, talk } from "./filled";
 import { CALLER, failure, Life, MESSAGE, SPEC, settle } from "./life";
 
 const PRICED: ModelSpec = { ...SPEC, prices: { input: 0.000_01, cache_write: 0.000_01, cached: 0.000_001, output: 0.000_05 } };
 const MINUTE = 60_000;
+const ASKED = { a: "current", b: "current", questions: [{ question: "What was ordered?", expect: null }], model: null } as const;
 
 interface World {
   readonly life: Life;
@@ -460,6 +462,22 @@ describe("a compaction that no budget pays for", () => {
     expect([tenant.sum("spent"), tenant.sum("held")]).toEqual([3_008, 0]);
   });
 
+  test("is asked of its worker once more after a refusal only with a reservation, or while no budget counts it", async () => {
+    const { life, tenant } = await open([], EARLY);
+    await talk(life, 5);
+    const compaction = life.jobs[0] as CompactionId;
+    const leased = await life.service.leaseCompaction(CALLER, compaction);
+    if (!leased.ok || leased.value.kind !== "leased") throw new Error("no lease");
+    const lease = { compaction, token: leased.value.token };
+    expect(await life.service.holdsLease(CALLER, lease)).toEqual({ ok: true, value: true });
+
+    tenant.set([NONE]);
+    await life.advance(MINUTE);
+
+    expect(await life.service.holdsLease(CALLER, lease)).toEqual({ ok: true, value: false });
+    expect(await life.service.holdsLease(CALLER, { ...lease, reservation: 1 })).toEqual({ ok: true, value: true });
+  });
+
   test("whose worker is lost is charged with the whole reservation when that expires, and the next attempt reserves anew", async () => {
     const { life, tenant } = await open([daily(100_000, { purposes: "compaction" })], EARLY);
     await talk(life, 5);
@@ -479,10 +497,68 @@ describe("a compaction that no budget pays for", () => {
   });
 });
 
-describe("a comparison of summaries", () => {
-  const QUESTION = { question: "What was ordered?", expect: null };
-  const ASKED = { a: "current", b: "current", questions: [QUESTION], model: null } as const;
+describe("a request that was made before a budget counted it, and that the provider refuses by its form", () => {
+  const REFUSED = { type: "failure", failure: { kind: "invalid_param", status: 422, refused: "stream_options" } } as const;
 
+  /** What is learned of the budgets is known at once, as from another session of the isolate. */
+  async function openUncounted(policy: PolicyChoice = "oneclaw"): Promise<{ readonly life: Life; add(budget: Budget): void }> {
+    const { life, tenant } = await open([], policy);
+    const cache = tenant.newCache();
+    life.budgets = tenant.source(cache);
+    life.models = { resolve: async () => ({ ...PRICED, provider: "openai-compatible", base_url: "https://example.org/v1" }) };
+    const add = (budget: Budget): void => {
+      tenant.set([budget]);
+      cache.learn(TENANT, tenant.known());
+    };
+    return { life, add };
+  }
+
+  const askedAfter = (life: Life, before: number) =>
+    life.calls.slice(before).map(({ request }) => [request.purpose, request.reservation, findQuirks(request.model).stream_options]);
+
+  test.each([
+    ["is paid before it is made again", daily(100_000), [["compaction", 1, false]]],
+    ["is not made again where the budget has no room", daily(10), []],
+    [
+      "is made again unpaid where the budget counts no call of the session",
+      daily(10, { of: "end_user" }),
+      [["compaction", undefined, false]],
+    ],
+  ])("for a summary %s", async (_, budget, expected) => {
+    const { life, add } = await openUncounted();
+    await talk(life, 5);
+    await life.send(huge("question-6"));
+    expect([life.call.request.purpose, life.call.request.reservation]).toEqual(["compaction", undefined]);
+    const before = life.calls.length;
+
+    add(budget);
+    await life.say(REFUSED);
+
+    expect(askedAfter(life, before)).toEqual(expected);
+  });
+
+  test("for a title or an answer about a summary is not made again", async () => {
+    const { life, add } = await openUncounted({ preset: "oneclaw", title_model: SPEC.id });
+    await talk(life, 5);
+    await life.send(huge("question-6"));
+    await life.summarize("They exchanged words.");
+    await life.answer("reply-6");
+    const compared = life.service.compareSummaries(CALLER, ASKED);
+    await settle();
+    const open = life.calls.filter(({ request }) => request.purpose === "title" || request.purpose === "comparison");
+    expect(open).toHaveLength(3);
+    const before = life.calls.length;
+
+    add(daily(100_000));
+    for (const call of open) call.say(REFUSED);
+    await settle();
+
+    expect(askedAfter(life, before)).toEqual([]);
+    expect(await compared).toMatchObject({ ok: true, value: { questions: [{ a: { failure: "invalid_param" } }] } });
+  });
+});
+
+describe("a comparison of summaries", () => {
   async function openSummarized(): Promise<World> {
     const world = await open([daily(100_000)]);
     const { life } = world;

@@ -83,7 +83,7 @@ async function ask(
   const has = (text: string): boolean | null => (expect === null ? null : holds(normalize(text), expect));
   const in_summary = has(summary);
   const isUnredacted = (): boolean => ports.writer.state.redactions === redactions;
-  const mayRepeat = (): boolean => ports.writer.state.lifecycle === "open" && isUnredacted();
+  const isWanted = (): boolean => ports.writer.state.lifecycle === "open" && isUnredacted();
   const request = { ...buildAskRequest(summary, question, spec), countedFor: countFor(key, ports.writer.state, ports.content) };
   for (let obtained = 0; ; obtained++) {
     const timeoutMs = Math.min(ANSWER_MS, deadline - ports.clock());
@@ -92,7 +92,7 @@ async function ask(
     if (!isUnredacted()) return { ...NONE, failure: "superseded", in_summary };
     const need = toRequestNeed(request, ports.writer.state);
     const paid = ports.budgets.hold(need);
-    if (paid.kind === "held") return askPaid({ request, reservation: paid.reservation, timeoutMs, mayRepeat, in_summary, has, key }, ports);
+    if (paid.kind === "held") return askPaid({ request, reservation: paid.reservation, timeoutMs, isWanted, in_summary, has, key }, ports);
     const failure = obtained < MOST_OBTAINED ? await obtain(need, ports) : "unavailable";
     if (failure) return { ...NONE, failure, in_summary };
   }
@@ -102,14 +102,19 @@ interface PaidQuestion {
   readonly request: ModelRequest;
   readonly reservation: number | null;
   readonly timeoutMs: number;
-  readonly mayRepeat: () => boolean;
+  readonly isWanted: () => boolean;
   readonly in_summary: boolean | null;
   readonly has: (text: string) => boolean | null;
   readonly key: KeyId | undefined;
 }
 
-async function askPaid({ request, reservation, in_summary, has, key, ...options }: PaidQuestion, ports: AskPorts): Promise<SummaryAnswer> {
-  const outcome = await summarize(reservation === null ? request : { ...request, reservation }, options, ports);
+async function askPaid(
+  { request, reservation, timeoutMs, isWanted, in_summary, has, key }: PaidQuestion,
+  ports: AskPorts,
+): Promise<SummaryAnswer> {
+  const paid = reservation === null ? request : { ...request, reservation };
+  const mayRepeat = async (): Promise<boolean> => (await ports.budgets.isPaid(paid)) && isWanted();
+  const outcome = await summarize(paid, { timeoutMs, mayRepeat }, ports);
   ports.writer.execute({
     type: "RecordAnswer",
     at: ports.clock(),

@@ -62,7 +62,8 @@ async function workOff(job: CompactionJob, { lease, until }: Work, ports: Consum
   let { part, timeoutMs } = lease;
   const held = { compaction: job.compaction, token: lease.token };
   const mayRepeat = async (): Promise<boolean> => {
-    const holds = await ports.session.holdsLease(job, held).catch(() => null);
+    const { reservation } = part.request;
+    const holds = await ports.session.holdsLease(job, { ...held, reservation }).catch(() => null);
     return holds?.ok === true && holds.value;
   };
   for (;;) {

@@ -28,7 +28,7 @@ interface SummarizeOptions {
   readonly timeoutMs: number;
   /** Ends the call early, because the turn that waits for it was stopped. */
   readonly signal?: AbortSignal;
-  /** Whether the request may be sent again after a refusal: its result is still wanted, and nothing that it holds was redacted meanwhile. */
+  /** Whether the request may be sent again after a refusal: it is paid, its result is still wanted, and nothing that it holds was redacted. */
   readonly mayRepeat: () => boolean | Promise<boolean>;
 }
 
@@ -72,7 +72,7 @@ export async function summarize(request: ModelRequest, options: SummarizeOptions
     const lesson: Quirks | null = refusal && toLesson(asked.model, refusal);
     if (lesson) learned = { ...(learned ?? {}), ...lesson };
     const isOver = !lesson || lesson.max_request_bytes !== undefined || lessons === MOST_LESSONS;
-    if (isOver || options.signal?.aborted || !(await options.mayRepeat())) return learned ? { ...outcome, lesson: learned } : outcome;
+    if (isOver || !(await options.mayRepeat()) || options.signal?.aborted) return learned ? { ...outcome, lesson: learned } : outcome;
   }
 }
 

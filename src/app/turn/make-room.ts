@@ -288,8 +288,9 @@ interface Work {
 async function workOff(live: LiveTurn, work: Work, ports: RoomPorts): Promise<SummaryOutcome | "unpaid" | null> {
   const { candidates, id, leased, deadline } = work;
   const lease = { compaction: id, token: leased.token };
-  const mayRepeat = (): boolean => isCurrent(live, ports) && isCurrentLease(lease, ports.writer.state);
   let { part, timeoutMs } = leased;
+  const mayRepeat = async (): Promise<boolean> =>
+    (await ports.budgets.isPaid(part.request)) && isCurrent(live, ports) && isCurrentLease(lease, ports.writer.state);
   for (;;) {
     const left = Math.min(timeoutMs, deadline - ports.clock());
     const outcome = await summarize(part.request, { timeoutMs: left, signal: live.abort.signal, mayRepeat }, ports);

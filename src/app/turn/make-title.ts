@@ -46,7 +46,8 @@ export async function makeTitle(ports: TitlePorts, signal: AbortSignal): Promise
   const { title_tries: tries, redactions } = writer.state;
   noteTitle(request, ports);
   const isUnredacted = (): boolean => writer.state.redactions === redactions;
-  const outcome = await summarize(request, { timeoutMs: TITLE_TIMEOUT_MS, signal, mayRepeat: isUnredacted }, ports);
+  const mayRepeat = async (): Promise<boolean> => (await ports.budgets.isPaid(request)) && isUnredacted();
+  const outcome = await summarize(request, { timeoutMs: TITLE_TIMEOUT_MS, signal, mayRepeat }, ports);
   const text = outcome.ok && outcome.finish === "stop" ? parseTitle(outcome.text) : null;
   if (text === null) log.warn("title_failed", { failure: outcome.ok ? "no_title" : outcome.failure });
   const { ref, bodies } = buildTextBody(text, ids);

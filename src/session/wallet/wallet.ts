@@ -66,7 +66,7 @@ export class Wallet implements CallBudgets {
     return this.#named.digest;
   }
 
-  #touched(known: KnownBudgets, { purpose }: CallNeed, { tenant, session }: Owner): readonly CounterRef[] {
+  #touched(known: KnownBudgets, { purpose }: Pick<CallNeed, "purpose">, { tenant, session }: Owner): readonly CounterRef[] {
     if (!isBudgeted(known, purpose)) return [];
     const payer = { session, end_user: this.#digestOwner(tenant) };
     return touchedCounters(known, { purpose, payer, at: this.host.deps.clock() });
@@ -101,6 +101,14 @@ export class Wallet implements CallBudgets {
     });
     this.host.syncAlarm();
     return reservation === null ? SHORT : { kind: "held", reservation };
+  }
+
+  async isPaid({ purpose, reservation }: Parameters<CallBudgets["isPaid"]>[0]): Promise<boolean> {
+    if (reservation !== undefined) return true;
+    await this.learn();
+    const owner = this.#findOwner();
+    const known = owner?.source.peek() ?? null;
+    return owner !== null && known !== null && this.#touched(known, { purpose }, owner).length === 0;
   }
 
   release(reservation: number | null): void {
