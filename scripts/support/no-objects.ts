@@ -56,6 +56,12 @@ export const appWithoutObjects: HttpDeps = {
   schedule: unreachable,
   newPipe: unreachable,
   log: { info: () => {}, warn: () => {}, error: () => {} },
-  config: { adminKey: null, publicUrl: null, allowPrivateModelUrls: false, allowPrivateToolUrls: false,
-    isLocal: false, defaultPolicy: "balanced" },
+  config: {
+    adminKey: null,
+    publicUrl: null,
+    allowPrivateModelUrls: false,
+    allowPrivateToolUrls: false,
+    isLocal: false,
+    defaultPolicy: "balanced",
+  },
 };
