@@ -1,5 +1,6 @@
 /** What a turn does with a provider's refusal that points at the form of the request: no conversation dies of one. */
 import { describe, expect, test } from "vitest";
+import { NO_BUDGETS } from "../../scripts/support/no-budgets";
 import { createNodeSql } from "../../scripts/support/node-sql";
 import type { ModelFailure, ModelRequest } from "../../src/app/ports";
 import { findQuirks } from "../../src/context/model-quirks";
@@ -9,6 +10,7 @@ import { talk } from "./filled";
 import { CALLER, failure, Life, SPEC, settle } from "./life";
 import { compact } from "./talk";
 
+const NONE = { revision: 0, budgets: [] } as const;
 const refusal = (of: Partial<ModelFailure>) => ({ type: "failure", failure: { kind: "invalid_param", status: 400, ...of } }) as const;
 const outcomes = (life: Life) => life.events().flatMap((event) => (event.type === "ModelCallFinished" ? [event.outcome] : []));
 const lastTurn = (life: Life) => life.runtime.state.last_turn;
@@ -45,6 +47,19 @@ describe("a refused parameter", () => {
     await life.answer("yes");
     const shown = await life.service.context(CALLER, { content: null });
     expect(shown).toMatchObject({ ok: true, value: { request: { body: expect.stringContaining('"stream_options":false') } } });
+  });
+
+  test("is left out of what is shown, though the request for that came before the refusal and waited for the tenant's budgets", async () => {
+    const life = await asking();
+    const known = Promise.withResolvers<typeof NONE>();
+    life.budgets = { ...NO_BUDGETS, peek: () => null, lookUp: () => known.promise };
+    const showing = life.service.context(CALLER, { content: null });
+    await settle();
+    life.budgets = NO_BUDGETS;
+    await life.say(refusal({ refused: "stream_options" }));
+    await life.answer("yes");
+    known.resolve(NONE);
+    expect(await showing).toMatchObject({ ok: true, value: { request: { body: expect.stringContaining('"stream_options":false') } } });
   });
 
   test("is in what is shown of the past request", async () => {

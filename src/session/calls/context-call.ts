@@ -8,7 +8,7 @@ import type * as api from "../../app/session-api";
 import type { SessionWriter } from "../../app/session-ports";
 import { shownAddress } from "../../app/shown-address";
 import { predictRoom } from "../../app/turn/make-room";
-import { MAX_REQUEST_BYTES } from "../../context/model-quirks";
+import { MAX_REQUEST_BYTES, withQuirks } from "../../context/model-quirks";
 import type { ContextReport } from "../../contract/context";
 import { decide } from "../../domain/decide";
 import type { Event } from "../../domain/events";
@@ -30,15 +30,15 @@ export const MAX_SHOWN_CHARS = MAX_REQUEST_BYTES;
  * would get. A request that is too large to show is refused too: a part of it would not be what is sent.
  */
 export async function showContext(session: Session, content: readonly Part[] | null): Promise<api.Outcome<ContextReport>> {
+  const { budgets, replyCaps, lessons } = session.ports();
+  await budgets.learn();
   const { settings } = session.state;
   // A message that is only tried out names no model; an open turn may have.
-  const model = content ? settings.model : askedModel(session.state);
-  const found = await resolveKnown(session, model);
-  const { epoch } = session.state.view;
+  const found = await resolveKnown(session, content ? settings.model : askedModel(session.state));
   if (!found.ok) return found;
-  const spec = found.value;
-  const { budgets, replyCaps } = session.ports();
-  await budgets.learn();
+  // Nothing is awaited from here to the finished request. A refusal may have taught something while the model was looked up.
+  const spec = withQuirks(found.value, lessons.find(found.value.id));
+  const { epoch } = session.state.view;
   const dry = rehearse(session, content);
   const { first, fits } = predictRoom(spec, { ...session.deps, ...dry });
   if (!fits.ok && fits.error.fit && content) return err({ code: "cannot_fit", fit: fits.error.fit });
