@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { PinInput, PinsState } from "../../src/app/control-api";
 import type { SubmitInput } from "../../src/app/session-api";
 import type { ImportedCall } from "../../src/app/written-message";
+import { FIRST_BRANCH } from "../../src/domain/branch";
 import { fold } from "../../src/domain/evolve";
 import type { ItemId } from "../../src/domain/ids";
 import { toSummarySources } from "../../src/domain/summary-sources";
@@ -206,12 +207,12 @@ describe("a summary that reuses the turn's own prefix", () => {
   const view = { items: [], overlays: [] };
 
   test("has read the pins, and with them the messages that they copy", () => {
-    expect(toSummarySources({ ...plan, mode: "same_prefix" }, { view, pins }).ranges).toEqual([
+    expect(toSummarySources({ ...plan, mode: "same_prefix" }, { view, pins, branch: FIRST_BRANCH }).ranges).toEqual([
       { from: 12, to: 12 },
       { from: 14, to: 14 },
       { from: 20, to: 30 },
     ]);
-    expect(toSummarySources({ ...plan, mode: "transcript" }, { view, pins }).ranges).toEqual([{ from: 20, to: 30 }]);
+    expect(toSummarySources({ ...plan, mode: "transcript" }, { view, pins, branch: FIRST_BRANCH }).ranges).toEqual([{ from: 20, to: 30 }]);
   });
 });
 

@@ -1,8 +1,10 @@
 /** A redaction follows the sources of each text through all intermediate texts, not the range that the text stands for. */
 import { describe, expect, test } from "vitest";
+import { FIRST_BRANCH } from "../../src/domain/branch";
 import { fold } from "../../src/domain/evolve";
 import type { ItemId, OverlayId } from "../../src/domain/ids";
 import type { SummaryMode } from "../../src/domain/receipt";
+import { toSummarySources } from "../../src/domain/summary-sources";
 import { createProjection } from "../../src/read-model/writer";
 import { newestItems } from "../../src/session/log/log-tables";
 import { readRows } from "../read-model/rows";
@@ -10,7 +12,7 @@ import { SimD1 } from "../simulation/sim-d1";
 import { everything, findId } from "./contents";
 import { CALLER, type Life, settle } from "./life";
 import { countBytes } from "./pilot";
-import { ask, buildRequestText, newLife, ROOMY, SUMMARY, say, work } from "./talk";
+import { ask, buildRequestText, cutOff, newLife, ROOMY, retry, SUMMARY, say, work } from "./talk";
 
 const SECRET = "hunter2";
 const DIGEST = `${SUMMARY}\nThe password is ${SECRET}.`;
@@ -79,6 +81,35 @@ describe("a redaction", () => {
     expect(life.runtime.state.view.overlays).toMatchObject([{ kind: "dropped" }, { kind: "summary" }]);
     expect(buildRequestText(life)).toContain("## Part 0");
     expect(everything(life).includes(SECRET)).toBe(false);
+  });
+
+  test("of a reply that a retry had taken back, or of a branch that was left, leaves a summary whose range it lies in", async () => {
+    const life = await newLife({ policy: "oneclaw" });
+    await say(life, "hello", "good day");
+    await say(life, `my password is ${SECRET}`, "noted");
+    await life.service.rewind(CALLER, { to: 2, idempotency: null });
+    await cutOff(life, "what is it?", "it begins with hunter3");
+    await retry(life, "nobody said");
+    await talkOn(life, 3, 6);
+    await compactSaying(life, SUMMARY);
+    expect(life.runtime.state.view.overlays).toMatchObject([{ kind: "summary", from: 1 }]);
+
+    await redact(life);
+    await redact(life, "it begins with hunter3");
+
+    expect(life.runtime.state.view.overlays).toMatchObject([{ kind: "summary", from: 1 }]);
+    expect(listRedacted(life)).toHaveLength(2);
+  });
+
+  test("reaches a summary that may have read the end of its range before a retry took that back", () => {
+    const range = { from: 1, to: 9 };
+    const plan = { range, source: range, replaces: [], merge: false, mode: "transcript" } as const;
+    const branch = { ...FIRST_BRANCH, elsewhere: [{ from: 2, to: 3 }], taken_back: [{ from: 8, to: 9 }] };
+
+    expect(toSummarySources(plan, { view: { items: [], overlays: [] }, pins: [], branch }).ranges).toEqual([
+      { from: 1, to: 1 },
+      { from: 4, to: 9 },
+    ]);
   });
 
   test("lets the conversation go on: the next compaction reads what the summaries had stood for", async () => {

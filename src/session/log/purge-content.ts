@@ -74,8 +74,8 @@ const committed = (sql: Sql): CommittedSummary[] =>
     .flatMap(({ ops }) =>
       ops.flatMap((op): CommittedSummary[] => {
         if (op.op !== "summarize") return [];
-        const { overlay: id, from, to, read } = op;
-        return [{ id, from, to, read }];
+        const { overlay: id, to, read } = op;
+        return [{ id, to, read }];
       }),
     );
 
@@ -85,9 +85,9 @@ function broughtOver(sql: Sql): CommittedSummary[] {
   return rows.flatMap(({ data }) => {
     const { view } = JSON.parse(data) as Pick<Forked, "view">;
     const reads = new Map((view?.reads ?? []).map(({ overlay, ranges }) => [overlay, ranges]));
-    return (view?.overlays ?? []).flatMap(({ id, kind, from, to }): CommittedSummary[] => {
+    return (view?.overlays ?? []).flatMap(({ id, kind, to }): CommittedSummary[] => {
       const ranges = reads.get(id) ?? [{ from: 1, to }];
-      return kind === "summary" ? [{ id, from, to, read: { ranges, overlays: [] } }] : [];
+      return kind === "summary" ? [{ id, to, read: { ranges, overlays: [] } }] : [];
     });
   });
 }
