@@ -4,6 +4,7 @@
  */
 import type { Generation } from "../context/generation";
 import type { CoveredRange, Overlay, Reduced } from "../domain/compaction-events";
+import type { OverlayId } from "../domain/ids";
 import type { ItemMeta, ToolDefinition } from "../domain/message";
 
 /**
@@ -75,9 +76,11 @@ export interface ForkPlace extends ForkLine {
 }
 
 export interface ForkRedaction {
-  /** In the copy's numbers. */
+  /** Of what is copied up to this page, in the copy's numbers. */
   readonly positions: readonly number[];
-  /** A model made the title that the copy began with from any of these. */
+  /** The summaries that went in the source: it alone knows all that each was made from. */
+  readonly texts: readonly OverlayId[];
+  /** A model made the title that the copy began with from anything that was redacted, copied or not. */
   readonly isTitleMadeFrom: boolean;
 }
 
@@ -86,7 +89,7 @@ export interface ForkPage {
   readonly items: readonly { readonly meta: ItemMeta; readonly text: string; readonly redacted?: true }[];
   /** True when an overlay in the copy's view covers the items. */
   readonly aside: boolean;
-  /** What was redacted in the source since the copy began, as far as it is copied with this page. Absent: nothing. */
+  /** What was redacted in the source since the copy began. Absent: nothing that the copy has. */
   readonly redaction?: ForkRedaction;
   /** The last position of the source that this page reached. Null: there are no more items. */
   readonly next: number | null;

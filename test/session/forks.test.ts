@@ -1,6 +1,7 @@
 /** A fork: a session that begins with a copy of another one's messages and of the summaries of its oldest ones. */
 import { describe, expect, test } from "vitest";
 import { copySession } from "../../src/app/branch/copy-session";
+import { NO_RETENTION } from "../../src/app/retention";
 import { fold } from "../../src/domain/evolve";
 import type { SessionId } from "../../src/domain/ids";
 import { readItems } from "../../src/session/log/log-tables";
@@ -418,6 +419,31 @@ describe("a copy under way", () => {
     expect(life.runtime.state).toEqual(fold(life.events()));
   });
 
+  test("loses a summary of a look-up that quotes the message, though a rule has removed the answer of the look-up", async () => {
+    const source = await newLife({ policy: '{"preset":"oneclaw","summary":{"chain_ratio":0.2,"mode":"transcript"}}' });
+    await say(source, `My card is ${SECRET}`, "noted");
+    for (let n = 0; n < 4; n++) await say(source, `question ${n}`, `reply ${n} ${"word ".repeat(200)}`);
+    await draft(source, { keepRecent: 400 });
+    await work(source);
+    await source.send("Which card?");
+    const look = { type: "tool_call", call_id: "look", name: "memory_query", arguments: '{"query":"card"}' } as const;
+    await source.say({ type: "tool_call", call: look }, { type: "finish", finish: "tool_calls", usage: null });
+    await source.advance(1);
+    await source.answer("That one.");
+    for (let n = 4; n < 8; n++) await say(source, `question ${n}`, `reply ${n} ${"word ".repeat(200)}`);
+    await draft(source, { keepRecent: 400 });
+    await work(source, SUMMARY.replace("none", `the card is ${SECRET}`));
+    expect(source.runtime.state.view.overlays).toMatchObject([{ kind: "summary" }, { kind: "summary" }]);
+    source.time.advance(30 * 86_400_000);
+    const setting = { ...NO_RETENTION, remove_tool_results_after_days: 30 };
+    expect(await source.service.retain(CALLER, { setting, isDryRun: false })).toMatchObject({ value: { due: [{ results: 1 }] } });
+
+    const { life } = await forkWhile(source, { before: 2 });
+
+    expect(everything(life)).not.toContain(SECRET);
+    expect(buildRequestText(life).replaceAll(FORK, SESSION)).toBe(buildRequestText(source));
+  });
+
   test("keeps a summary that was made after a redaction", async () => {
     const source = await told();
     await source.service.redact(CALLER, await findId(source, SECRET));
@@ -440,6 +466,19 @@ describe("a copy under way", () => {
     const { life, outcome } = await forkWhile(source, { before: 2, title });
 
     expect(outcome).toMatchObject({ ok: true, value: { title } });
+    expect(everything(life)).not.toContain(SECRET);
+  });
+
+  test("loses the title that a model made from a message of a branch that was left", async () => {
+    const source = await newLife({ policy: `{"preset":"oneclaw","title_model":"${ROOMY.id}"}` });
+    await say(source, `My card is ${SECRET}`, "noted");
+    await source.answer(`The card ${SECRET}`);
+    await source.service.rewind(CALLER, { to: 0, idempotency: null });
+    await say(source, "Something else", "gladly");
+
+    const { life, outcome } = await forkWhile(source, { before: 2 });
+
+    expect(outcome).toMatchObject({ ok: true, value: { title: null, message_count: 2 } });
     expect(everything(life)).not.toContain(SECRET);
   });
 

@@ -4,7 +4,7 @@
  */
 
 import type { SessionDescription } from "../../contract/session";
-import type { FileId, SessionId } from "../../domain/ids";
+import type { FileId, OverlayId, SessionId } from "../../domain/ids";
 import type { ItemMeta } from "../../domain/message";
 import { err, ok } from "../../lib/result";
 import { giveWay } from "../../lib/timer";
@@ -103,7 +103,7 @@ async function renameHead(head: ForkHead, to: SessionId): Promise<ForkHead> {
   const overlays = await Promise.all(
     head.overlays.map(async ({ overlay, text, ...read }) => ({
       ...read,
-      overlay: { ...overlay, id: await deriveId("ovl", `${to}:${overlay.id}`) },
+      overlay: { ...overlay, id: await renameOverlay(overlay.id, to) },
       text: text === null ? null : await renameExecutions(text, to),
     })),
   );
@@ -116,9 +116,13 @@ async function renameExecutions(text: string, to: SessionId): Promise<string> {
   return text.replace(EXECUTIONS, (id) => renamed.get(id) ?? id);
 }
 
-async function renamePage({ items, ...page }: ForkPage, to: SessionId): Promise<ForkPage> {
-  return { ...page, items: await Promise.all(items.map(async ({ meta, ...rest }) => ({ meta: await renameItem(meta, to), ...rest }))) };
+async function renamePage({ items, redaction, ...page }: ForkPage, to: SessionId): Promise<ForkPage> {
+  const texts = await Promise.all((redaction?.texts ?? []).map((text) => renameOverlay(text, to)));
+  const renamed = await Promise.all(items.map(async ({ meta, ...rest }) => ({ meta: await renameItem(meta, to), ...rest })));
+  return { ...page, items: renamed, ...(redaction && { redaction: { ...redaction, texts } }) };
 }
+
+const renameOverlay = (overlay: OverlayId, to: SessionId): Promise<OverlayId> => deriveId("ovl", `${to}:${overlay}`);
 
 async function renameItem(meta: ItemMeta, to: SessionId): Promise<ItemMeta> {
   const id = await deriveId("msg", `${to}:${meta.id}`);

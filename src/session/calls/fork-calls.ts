@@ -11,6 +11,7 @@ import { isAmong, rangesWithin, withRange } from "../../domain/branch";
 import type { CoveredRange } from "../../domain/compaction-events";
 import type { SessionSettings } from "../../domain/events";
 import { onLine } from "../../domain/evolve-branch";
+import type { OverlayId } from "../../domain/ids";
 import { formatBody, toPlainContent } from "../../domain/item-content";
 import type { ItemMeta, PinRef } from "../../domain/message";
 import type { SessionState } from "../../domain/state";
@@ -20,7 +21,7 @@ import { findNewest, readBranchItems } from "../log/branch-items";
 import { stateAt } from "../log/checkpoints";
 import { readRedactedSince } from "../log/event-log";
 import { readItems, readRanges } from "../log/log-tables";
-import { findReadingSummaries, readReadings, readTitleReach } from "../log/purge-content";
+import { readReadings, readTitleReach } from "../log/purge-content";
 import { createSessionPast } from "../log/session-past";
 import type { Sql } from "../log/sql";
 import { readItemsAt } from "../recall/recall-reader";
@@ -147,16 +148,19 @@ export function forkPage({ deps, content }: Session, place: ForkPlace): ForkPage
   return { items, aside, ...(redaction && { redaction }), next: last < at ? last : null };
 }
 
-/** What was redacted since the copy began, of the items up to `at`. Null: nothing. */
+/**
+ * What was redacted since the copy began: of the items, those up to `at` that are copied. Null: nothing that the copy has. A summary or a
+ * title may have been made from what is not copied.
+ */
 function findRedaction(sql: Sql, { at, elsewhere, seq }: ForkLine): ForkRedaction | null {
   const since = seq === undefined ? [] : readRedactedSince(sql, seq);
-  const copied = since.filter((position) => position <= at && !isAmong(elsewhere, position));
-  if (seq === undefined || copied.length === 0) return null;
+  if (seq === undefined || since.length === 0) return null;
+  const redacted = since.map(({ position }) => position);
+  const copied = redacted.filter((position) => position <= at && !isAmong(elsewhere, position));
   const { title } = stateAt(sql, seq).settings;
-  return {
-    positions: copied.map(createCount(elsewhere, at)),
-    isTitleMadeFrom: title !== null && readTitleReach(sql, title.body) >= Math.min(...copied),
-  };
+  const isTitleMadeFrom = title !== null && readTitleReach(sql, title.body) >= Math.min(...redacted);
+  if (copied.length === 0 && !isTitleMadeFrom) return null;
+  return { positions: copied.map(createCount(elsewhere, at)), texts: since.flatMap(({ texts }) => texts), isTitleMadeFrom };
 }
 
 /** A copied item belongs to no turn of the copy, and loses the provider's signature, which holds for the source alone. The copy redacts it anew. */
@@ -240,12 +244,14 @@ export async function copyIntoFork(session: Session & ScrubHost, { items, aside,
   const bodies = missing.map(({ meta, text }) => ({ id: meta.id, text }));
   const redacted = missing.flatMap((item) => (item.redacted ? [item.meta.id] : []));
   const copied = session.transact((step) => {
-    const { positions, isTitleMadeFrom: untitles } = redaction ?? NOTHING_REDACTED;
+    const { positions, texts, isTitleMadeFrom: untitles } = redaction ?? NOTHING_REDACTED;
+    const { settings, view } = step.state;
+    const hasSummary = (text: OverlayId): boolean => view.overlays.some(({ id, kind }) => id === text && kind === "summary");
     const later = {
       items: readItemsAt(sql, positions).map(toRedacted),
       positions,
-      texts: positions.length > 0 ? findReadingSummaries(sql, positions) : [],
-      isTitleMadeFrom: untitles && step.state.settings.title !== null,
+      texts: texts.filter(hasSummary),
+      isTitleMadeFrom: untitles && settings.title !== null,
     };
     // The content is not learned into memory: the next call seldom reads it.
     const page = { items: missing.map(({ meta }) => meta), aside, redacted };
@@ -261,7 +267,7 @@ export async function copyIntoFork(session: Session & ScrubHost, { items, aside,
   return ok(null);
 }
 
-const NOTHING_REDACTED: ForkRedaction = { positions: [], isTitleMadeFrom: false };
+const NOTHING_REDACTED: ForkRedaction = { positions: [], texts: [], isTitleMadeFrom: false };
 
 export function completeFork(session: Session): Promise<api.Outcome<SessionDescription>> {
   if (session.state.fork?.done) return describeSession(session);

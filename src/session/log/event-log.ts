@@ -86,12 +86,14 @@ export function readNewestRedaction(sql: Sql): number | null {
   return sql.all<{ seq: number }>(query)[0]?.seq ?? null;
 }
 
-/** The positions that were redacted by request after a seq. */
-export const readRedactedSince = (sql: Sql, seq: number): readonly number[] => {
-  const query = `SELECT json_extract(data, '$.position') AS position FROM events
+/** What was redacted by request after a seq: the positions, and the summaries that went with them. */
+export const readRedactedSince = (sql: Sql, seq: number): readonly Pick<RedactedEvent, "position" | "texts">[] => {
+  const query = `SELECT data FROM events
     WHERE type = 'MessageRedacted' AND seq > ? AND json_extract(data, '$.cause') IS NULL ORDER BY seq`;
-  return sql.all<{ position: number }>(query, seq).map(({ position }) => position);
+  return sql.all<{ data: string }>(query, seq).map(({ data }) => JSON.parse(data) as RedactedEvent);
 };
+
+type RedactedEvent = Extract<StoredEvent, { type: "MessageRedacted" }>;
 
 type RunEvent = Extract<StoredEvent, { type: "ScheduleRan" }>;
 
