@@ -5,6 +5,20 @@
 import { sql } from "drizzle-orm";
 import { index, integer, primaryKey, real, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
+/** The sums of a group of calls. Each table has columns of its own. */
+const buildSums = () => ({
+  calls: integer("calls").notNull(),
+  failed: integer("failed").notNull(),
+  input: integer("input").notNull(),
+  uncached: integer("uncached").notNull(),
+  cached: integer("cached").notNull(),
+  cacheWrite: integer("cache_write").notNull(),
+  output: integer("output").notNull(),
+  reasoning: integer("reasoning").notNull(),
+  cost: real("cost").notNull(),
+  unpriced: integer("unpriced").notNull(),
+});
+
 /**
  * Token counts are null when the provider reported none. `cacheWrite` is null when none was reported. `cost` is in US
  * dollars; null: unknown. `keyId`, `endUser`: for whom the call is counted; null: none is known.
@@ -51,16 +65,7 @@ export const erasedUsage = sqliteTable(
     at: integer("at").notNull(),
     model: text("model").notNull(),
     purpose: text("purpose").notNull(),
-    calls: integer("calls").notNull(),
-    failed: integer("failed").notNull(),
-    input: integer("input").notNull(),
-    uncached: integer("uncached").notNull(),
-    cached: integer("cached").notNull(),
-    cacheWrite: integer("cache_write").notNull(),
-    output: integer("output").notNull(),
-    reasoning: integer("reasoning").notNull(),
-    cost: real("cost").notNull(),
-    unpriced: integer("unpriced").notNull(),
+    ...buildSums(),
     keyId: text("key_id").notNull().default(""),
     endUser: text("end_user").notNull().default(""),
     revision: integer("revision").notNull().default(0),
@@ -106,16 +111,7 @@ export const usageDaySums = sqliteTable(
     purpose: text("purpose").notNull(),
     keyId: text("key_id").notNull(),
     hasUser: integer("has_user").notNull(),
-    calls: integer("calls").notNull(),
-    failed: integer("failed").notNull(),
-    input: integer("input").notNull(),
-    uncached: integer("uncached").notNull(),
-    cached: integer("cached").notNull(),
-    cacheWrite: integer("cache_write").notNull(),
-    output: integer("output").notNull(),
-    reasoning: integer("reasoning").notNull(),
-    cost: real("cost").notNull(),
-    unpriced: integer("unpriced").notNull(),
+    ...buildSums(),
   },
   (table) => [primaryKey({ columns: [table.tenantId, table.day, table.model, table.purpose, table.keyId, table.hasUser] })],
 );
